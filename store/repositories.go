@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Sentinel errors of all engines.
+var (
+	// ErrNotFound: the record does not exist, or not for this member.
+	ErrNotFound = errors.New("not found")
+	// ErrLimit: the scope already holds as many records as it may.
+	ErrLimit = errors.New("limit reached")
+	// ErrCorrupt: a stored document cannot be read. It is never overwritten.
+	ErrCorrupt = errors.New("stored document is corrupt")
+	// ErrUnavailable: the store is away or refuses work for now.
+	ErrUnavailable = errors.New("store unavailable")
+)
+
+// Memories keeps long-term facts. Implementations are safe for concurrent use, as all repositories are.
+type Memories interface {
+	// AddMemory stores m and returns it with its id. The limit of records per scope is enforced in the same statement;
+	// ErrLimit when it is reached. A fact that exists already in the same scope, word for word, is returned as it is.
+	AddMemory(ctx context.Context, m Memory, limit int) (Memory, error)
+	// UpdateMemory replaces the content of a memory that q's member may see; ErrNotFound otherwise.
+	UpdateMemory(ctx context.Context, q MemoryQuery, id int64, content string, at time.Time) (Memory, error)
+	// DeleteMemory removes a memory that q's member may see and returns it as it was; ErrNotFound otherwise.
+	DeleteMemory(ctx context.Context, q MemoryQuery, id int64) (Memory, error)
+	// FindMemories returns what q selects, most relevant first.
+	FindMemories(ctx context.Context, q MemoryQuery) ([]Memory, error)
+}
+
+// Turns keeps the record of turns.
+type Turns interface {
+	// BeginTurn writes the turn as running.
+	BeginTurn(ctx context.Context, t Turn) error
+	// FinishTurn closes the turn with its final status; it does not reopen or change a turn that is closed already.
+	FinishTurn(ctx context.Context, t Turn) error
+	// RecentTurns returns the channel's finished turns, oldest first, at most limit.
+	RecentTurns(ctx context.Context, channelID string, limit int) ([]Turn, error)
+}
+
+// Journal keeps what tools were asked to do. A row is opened before the dispatch and closed after it.
+type Journal interface {
+	// OpenCall writes the intent. A second row of the same turn and key is an error.
+	OpenCall(ctx context.Context, c Call) error
+	// CloseCall writes the result; a closed row is not changed again.
+	CloseCall(ctx context.Context, c Call) error
+	// Calls returns a turn's rows in the order they were opened.
+	Calls(ctx context.Context, turnID string) ([]Call, error)
+	// Sweep closes every running turn and call as interrupted and returns what it closed. It runs at start, before
+	// any turn: what is found running then belongs to a process that is gone.
+	Sweep(ctx context.Context, at time.Time) (turns []Turn, calls []Call, err error)
+}
+
+// Triggers keeps the triggers that wait for their channel.
+type Triggers interface {
+	PutWaiting(ctx context.Context, w Waiting) error
+	// UpdateWaiting replaces the payload of a waiting trigger; ErrNotFound when it no longer waits.
+	UpdateWaiting(ctx context.Context, messageID string, payload []byte) error
+	DeleteWaiting(ctx context.Context, messageIDs ...string) error
+	// AllWaiting returns everything that waits, oldest first.
+	AllWaiting(ctx context.Context) ([]Waiting, error)
+}
+
+// Settings keeps named values per guild, channel and member.
+type Settings interface {
+	// PutSetting stores a value; an empty one removes the setting.
+	PutSetting(ctx context.Context, s Setting) error
+	// SettingsOf returns all values of one owner.
+	SettingsOf(ctx context.Context, scope SettingScope, id string) (map[string]string, error)
+}
+
+// Claims decides who answers a message: the first to claim its id.
+type Claims interface {
+	// Claim returns true to the first caller within ttl, false to all others.
+	Claim(ctx context.Context, id string, ttl time.Duration, now time.Time) (bool, error)
+	// Unclaim gives a claim back after a retryable failure.
+	Unclaim(ctx context.Context, id string) error
+}
+
+// WindowTTL is how long a channel's affordance windows live without use.
+const WindowTTL = 24 * time.Hour
+
+// Windows keeps affordance windows: for how many more turns a tool stays offered in a channel.
+type Windows interface {
+	// ConsumeWindows counts every window of the channel down by one for this turn and returns the tools that are open
+	// in it, sorted. It is idempotent per turn id.
+	ConsumeWindows(ctx context.Context, channelID, turnID string, now time.Time) ([]string, error)
+	// RetainWindow opens or refreshes a tool's window for n further turns; it does not add to what is left. n 0 closes it.
+	RetainWindow(ctx context.Context, channelID, tool string, n int, now time.Time) error
+	// ClearWindows closes all windows of a channel.
+	ClearWindows(ctx context.Context, channelID string) error
+}

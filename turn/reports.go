@@ -1,0 +1,68 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+// KillRequest asks to end the turns of a channel or of a guild.
+type KillRequest struct {
+	// ChannelID is the channel to clear; empty means the whole guild.
+	ChannelID string
+	GuildID   string
+	Actor     Actor
+}
+
+// KillReport says what a kill did. Nothing found means that nothing was running and nothing waited.
+type KillReport struct {
+	// Refused is true when the actor may not do this; nothing was touched.
+	Refused bool
+	Killed  []KilledTurn
+	// Discarded is the number of waiting triggers that were dropped.
+	Discarded int
+}
+
+// KilledTurn is one turn that a kill ended.
+type KilledTurn struct {
+	TurnID    ID
+	ChannelID string
+	OwnerID   string
+	OwnerName string
+	// Tool is what was running at that moment, empty when none was.
+	Tool string
+	// Finished are the tools that had already run: a kill undoes none of them.
+	Finished []string
+}
+
+// ChannelStatus is what /status shows of a channel.
+type ChannelStatus struct {
+	// Running is nil when the channel is free.
+	Running *RunningStatus
+	Waiting int
+	Last    *store.Turn
+}
+
+// RunningStatus is what is known of a running turn.
+type RunningStatus struct {
+	TurnID    ID
+	OwnerID   string
+	OwnerName string
+	StartedAt time.Time
+	Iteration int
+	Tool      string
+	Calls     []CallInfo
+	Model     string
+	Provider  string
+	// Approval is true while a card is open.
+	Approval bool
+}
+
+// Totals are counts over the whole process.
+type Totals struct {
+	ActiveChannels int
+	RunningTurns   int
+	Waiting        int
+	Abandoned      int
+	Statuses       map[store.TurnStatus]int
+}
