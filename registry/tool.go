@@ -48,6 +48,9 @@ type Tool struct {
 	ReadOnly bool
 	// OneShot tools may succeed once in a turn; a success disables them for the rest of it.
 	OneShot bool
+	// EndsTurnAfterText: a success after visible text of the same response ends the turn, since the model has said what
+	// it had to say (a short-term memory update).
+	EndsTurnAfterText bool
 	// Triggers expose the tool in deliberate mode.
 	Triggers []Trigger
 	// AlwaysAllowed tools are on every allowlist of deliberate mode.
@@ -96,6 +99,8 @@ type Restart struct {
 	StashKey string
 	// Item is an inline payload, used when StashKey is empty.
 	Item *ContextItem
+	// Disables names the tools that are unavailable for the rest of the turn: what they had to give is now in the context.
+	Disables []string
 }
 
 // RestartPrefix begins the type of every context restart.
