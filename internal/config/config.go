@@ -1,0 +1,111 @@
+// Package config reads everything the process can be told from its environment into one typed struct. It is the only
+// place that reads configuration: [Load] takes the environment as a value, reports every problem at once and by name,
+// and never prints a secret. The struct's tags are also the source of the printed table, docs/configuration.md and
+// .env.example, so a name, a default and its meaning are written once.
+package config
+
+import "time"
+
+// Config is what the process was told. Load returns it checked; it is a value and safe to copy and share.
+//
+// Tags: env is the variable's name, envDefault what an unset one means, min the smallest value that is taken as given
+// (in the variable's own unit), oneof the closed set of values, help one sentence for the operator, and unsupported
+// why a variable that other versions know is refused by this one.
+type Config struct {
+	Discord Discord
+	Model   Model
+	Store   Store
+	Log     Log
+	Limits  Limits
+}
+
+// Discord is the account the bot speaks as.
+type Discord struct {
+	// Token is the bot token, without the "Bot " prefix.
+	Token Secret `env:"DISCORD_TOKEN" help:"Bot token from Discord's developer portal. Needed by bot run, unused by the playground."`
+}
+
+// Model is the chat provider and the model it is asked for.
+type Model struct {
+	Name    string `env:"MODEL" help:"Model name as the provider spells it, or rehearsal for the built-in offline model."`
+	BaseURL string `env:"OPENAI_BASE_URL" help:"Base URL of an OpenAI-compatible server, such as a local one. Unset: OpenAI's own."`
+	APIKey  Secret `env:"OPENAI_API_KEY" help:"Key for that server. May stay unset for a local server that wants none."`
+}
+
+// Store says where the bot keeps what it remembers.
+type Store struct {
+	// DataDir is the folder of the embedded store; it need not exist yet.
+	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"Folder of the embedded store. Created when missing."`
+	// DatabaseURL and RedisURL are always empty: Load refuses them by name until their engines exist.
+	DatabaseURL Secret `env:"DATABASE_URL" help:"Postgres instead of the embedded store." unsupported:"this version has only the embedded store in DATA_DIR"`
+	RedisURL    Secret `env:"REDIS_URL" help:"Redis, together with DATABASE_URL." unsupported:"this version has only the embedded store in DATA_DIR"`
+}
+
+// Log says how much is logged and in which form.
+type Log struct {
+	Level  LogLevel  `env:"LOG_LEVEL" envDefault:"info" oneof:"debug|info|warn|error" help:"Least severe level that is written. Message text and tool arguments appear only at debug."`
+	Format LogFormat `env:"LOG_FORMAT" envDefault:"auto" oneof:"auto|json|console" help:"auto is console on a terminal and json elsewhere."`
+}
+
+// LogLevel is the least severe level that is written.
+type LogLevel string
+
+// The levels that can be asked for.
+const (
+	LogDebug LogLevel = "debug"
+	LogInfo  LogLevel = "info"
+	LogWarn  LogLevel = "warn"
+	LogError LogLevel = "error"
+)
+
+// LogFormat is the form of a log line.
+type LogFormat string
+
+// The forms that can be asked for.
+const (
+	FormatAuto    LogFormat = "auto"
+	FormatJSON    LogFormat = "json"
+	FormatConsole LogFormat = "console"
+)
+
+// Limits bound what one turn, channel, member and guild may use. Durations come from variables in milliseconds.
+type Limits struct {
+	ToolExecutionTimeout    time.Duration `env:"TOOL_EXECUTION_TIMEOUT_MS" envDefault:"300000" min:"10000" help:"How long one tool call may run."`
+	StreamIdleTimeout       time.Duration `env:"STREAM_IDLE_TIMEOUT_MS" envDefault:"120000" min:"10000" help:"How long a started model stream may stay silent."`
+	StreamFirstTokenTimeout time.Duration `env:"STREAM_FIRST_TOKEN_TIMEOUT_MS" envDefault:"300000" min:"1000" help:"How long the model may take to begin its answer."`
+	TurnTimeout             time.Duration `env:"TURN_TIMEOUT_MS" envDefault:"900000" min:"1000" help:"Wall clock of one turn. Waiting for an approval does not count."`
+	ApprovalTimeout         time.Duration `env:"APPROVAL_TIMEOUT_MS" envDefault:"600000" min:"1000" help:"How long an approval card stays open; then the call is denied."`
+	ShutdownGrace           time.Duration `env:"SHUTDOWN_GRACE_MS" envDefault:"20000" min:"0" help:"How long running turns may finish after SIGTERM. The playground always uses 0."`
+
+	ToolLoopMaxIterations        int `env:"TOOL_LOOP_MAX_ITERATIONS" envDefault:"100" min:"1" help:"Model round trips in one turn."`
+	ToolLoopSoftWarnIterations   int `env:"TOOL_LOOP_SOFT_WARN_ITERATIONS" envDefault:"20" min:"1" help:"Round trips after which the progress line mentions /kill."`
+	ToolLoopMaxConsecutiveErrors int `env:"TOOL_LOOP_MAX_CONSECUTIVE_ERRORS" envDefault:"5" min:"1" help:"Failed tool calls in a row that end a turn."`
+	ToolResultMaxBytes           int `env:"TOOL_RESULT_MAX_BYTES" envDefault:"12288" min:"256" help:"Longest tool result the model gets; the rest is cut."`
+	HistoryMaxBytes              int `env:"HISTORY_MAX_BYTES" envDefault:"204800" min:"4096" help:"Serialized history kept per channel."`
+
+	ChannelQueueLimit     int `env:"CHANNEL_QUEUE_LIMIT" envDefault:"5" min:"0" help:"Triggers that may wait in one channel. 0: none waits."`
+	MaxFollowUpInterrupts int `env:"MAX_FOLLOW_UP_INTERRUPTS" envDefault:"3" min:"0" help:"Times in a row that the owner's follow-up may interrupt an answer."`
+	ActiveTurnsPerMember  int `env:"MAX_ACTIVE_TURNS_PER_MEMBER" envDefault:"3" min:"1" help:"Turns of one member that may run at once."`
+	ActiveTurnsPerGuild   int `env:"MAX_ACTIVE_TURNS_PER_GUILD" envDefault:"10" min:"1" help:"Turns of one guild that may run at once."`
+}
+
+// RehearsalModel is the value of MODEL that selects the built-in offline model.
+const RehearsalModel = "rehearsal"
+
+// Secrets returns every secret that is set, for a redactor that must recognise their values.
+func (c Config) Secrets() []string {
+	var out []string
+	for _, s := range []Secret{c.Discord.Token, c.Model.APIKey, c.Store.DatabaseURL, c.Store.RedisURL} {
+		if !s.IsZero() {
+			out = append(out, s.Reveal())
+		}
+	}
+	return out
+}
+
+// ForPlayground returns the configuration the playground runs with: it ends at once when told to, since nobody waits
+// for an answer there.
+func (c Config) ForPlayground() Config {
+	c.Limits.ShutdownGrace = 0
+	return c
+}

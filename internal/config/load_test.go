@@ -1,0 +1,196 @@
+package config_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleybot/parley/internal/config"
+)
+
+func TestUnsetMeansDefault(t *testing.T) {
+	t.Parallel()
+	got, warnings, err := config.Load([]string{"PATH=/bin", "TURN_TIMEOUT_MS=", "MODEL=  ", "broken entry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(warnings) > 0 {
+		t.Errorf("warnings = %v, want none", warnings)
+	}
+	want := config.Config{
+		Store: config.Store{DataDir: "./data"},
+		Log:   config.Log{Level: config.LogInfo, Format: config.FormatAuto},
+		Limits: config.Limits{
+			ToolExecutionTimeout:         5 * time.Minute,
+			StreamIdleTimeout:            2 * time.Minute,
+			StreamFirstTokenTimeout:      5 * time.Minute,
+			TurnTimeout:                  15 * time.Minute,
+			ApprovalTimeout:              10 * time.Minute,
+			ShutdownGrace:                20 * time.Second,
+			ToolLoopMaxIterations:        100,
+			ToolLoopSoftWarnIterations:   20,
+			ToolLoopMaxConsecutiveErrors: 5,
+			ToolResultMaxBytes:           12 << 10,
+			HistoryMaxBytes:              200 << 10,
+			ChannelQueueLimit:            5,
+			MaxFollowUpInterrupts:        3,
+			ActiveTurnsPerMember:         3,
+			ActiveTurnsPerGuild:          10,
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Load (-want +got):\n%s", diff)
+	}
+	if grace := got.ForPlayground().Limits.ShutdownGrace; grace != 0 {
+		t.Errorf("playground's shutdown grace = %v, want 0", grace)
+	}
+}
+
+func TestSetValuesAreRead(t *testing.T) {
+	t.Parallel()
+	cfg, _, err := config.Load([]string{
+		"DISCORD_TOKEN= Bot abc.def.ghi\n",
+		"OPENAI_API_KEY=a$b", // a dollar sign inside a value is no placeholder
+		"OPENAI_BASE_URL=http://127.0.0.1:11434/v1",
+		"MODEL=qwen3:8b",
+		"TURN_TIMEOUT_MS=61000",
+		"CHANNEL_QUEUE_LIMIT=0",
+		"LOG_LEVEL=debug",
+		"LOG_FORMAT=console",
+		"DATA_DIR=/var/lib/parley",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type read struct {
+		Token, Key, Base, Model, Dir string
+		Turn                         time.Duration
+		Queue                        int
+		Level                        config.LogLevel
+		Format                       config.LogFormat
+	}
+	got := read{
+		cfg.Discord.Token.Reveal(), cfg.Model.APIKey.Reveal(), cfg.Model.BaseURL, cfg.Model.Name, cfg.Store.DataDir,
+		cfg.Limits.TurnTimeout, cfg.Limits.ChannelQueueLimit, cfg.Log.Level, cfg.Log.Format,
+	}
+	want := read{"abc.def.ghi", "a$b", "http://127.0.0.1:11434/v1", "qwen3:8b", "/var/lib/parley", 61 * time.Second, 0, "debug", "console"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Load (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"abc.def.ghi", "a$b"}, cfg.Secrets()); diff != "" {
+		t.Errorf("Secrets (-want +got):\n%s", diff)
+	}
+}
+
+func TestRefusedByName(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ entry, want string }{
+		"words for a duration":        {"TURN_TIMEOUT_MS=15m", `TURN_TIMEOUT_MS: "15m" is not a whole number of milliseconds`},
+		"duration that overflows":     {"TURN_TIMEOUT_MS=9223372036854775807", "TURN_TIMEOUT_MS: "},
+		"fraction for a count":        {"TOOL_LOOP_MAX_ITERATIONS=1.5", `TOOL_LOOP_MAX_ITERATIONS: "1.5" is not a whole number`},
+		"level outside the set":       {"LOG_LEVEL=verbose", `LOG_LEVEL: "verbose" is none of debug, info, warn, error`},
+		"engine that isn't built":     {"DATABASE_URL=postgres://u:hunter2@h/db", "DATABASE_URL: is not supported in this version"},
+		"the other engine":            {"REDIS_URL=redis://h", "REDIS_URL: is not supported in this version"},
+		"B106 plain placeholder":      {"DISCORD_TOKEN=$DISCORD_TOKEN", "DISCORD_TOKEN: holds an unexpanded placeholder"},
+		"B106 braced placeholder":     {"OPENAI_API_KEY=${KEY}", "OPENAI_API_KEY: holds an unexpanded placeholder"},
+		"B106 placeholder in a value": {"OPENAI_BASE_URL=http://${HOST:-x}/v1", "OPENAI_BASE_URL: holds an unexpanded placeholder"},
+		"base URL without a scheme":   {"OPENAI_BASE_URL=localhost:11434", "OPENAI_BASE_URL: is not an absolute http or https URL"},
+		"base URL with a password":    {"OPENAI_BASE_URL=https://u:hunter2@h/v1", "OPENAI_BASE_URL: must hold no user"},
+		"token with white space":      {"DISCORD_TOKEN=hunter2 hunter2", "DISCORD_TOKEN: has white space inside"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _, err := config.Load([]string{c.entry})
+			if err == nil {
+				t.Fatalf("Load(%q) = %+v, want it refused", c.entry, cfg)
+			}
+			if !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("Load(%q) error = %q, want it to begin with %q", c.entry, err, c.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error shows a secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestAllProblemsAtOnce(t *testing.T) {
+	t.Parallel()
+	_, _, err := config.Load([]string{
+		"TURN_TIMEOUT_MS=soon", "LOG_LEVEL=loud", "CHANNEL_QUEUE_LIMIT=many", "DISCORD_TOKEN=$TOKEN", "OPENAI_BASE_URL=x", "DATABASE_URL=x",
+	})
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the join itself is looked at, not a wrapped one
+	if !ok {
+		t.Fatalf("error = %v, want joined problems", err)
+	}
+	var names []string
+	for _, e := range joined.Unwrap() {
+		p, ok := errors.AsType[*config.Problem](e)
+		if !ok {
+			t.Fatalf("%v is no *Problem", e)
+		}
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	want := []string{"CHANNEL_QUEUE_LIMIT", "DATABASE_URL", "DISCORD_TOKEN", "LOG_LEVEL", "OPENAI_BASE_URL", "TURN_TIMEOUT_MS"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("refused variables (-want +got):\n%s", diff)
+	}
+}
+
+func TestBelowMinimumIsRaised(t *testing.T) {
+	t.Parallel()
+	cfg, warnings, err := config.Load([]string{"TOOL_EXECUTION_TIMEOUT_MS=9999", "TOOL_LOOP_MAX_ITERATIONS=-4", "STREAM_IDLE_TIMEOUT_MS=10000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []config.Warning{
+		{Name: "TOOL_EXECUTION_TIMEOUT_MS", Text: "9999 is below the minimum, using 10000"},
+		{Name: "TOOL_LOOP_MAX_ITERATIONS", Text: "-4 is below the minimum, using 1"},
+	}
+	if diff := cmp.Diff(want, warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if cfg.Limits.ToolExecutionTimeout != 10*time.Second || cfg.Limits.ToolLoopMaxIterations != 1 {
+		t.Errorf("limits = %+v, want the minimums", cfg.Limits)
+	}
+}
+
+func TestCheckRun(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		environ []string
+		missing []string
+	}{
+		"nothing set":              {nil, []string{"DISCORD_TOKEN", "MODEL"}},
+		"model without a provider": {[]string{"DISCORD_TOKEN=t", "MODEL=m"}, []string{"OPENAI_API_KEY"}},
+		"key without a model":      {[]string{"DISCORD_TOKEN=t", "OPENAI_API_KEY=k"}, []string{"MODEL"}},
+		"model and key":            {[]string{"DISCORD_TOKEN=t", "MODEL=m", "OPENAI_API_KEY=k"}, nil},
+		"local server, no key":     {[]string{"DISCORD_TOKEN=t", "MODEL=m", "OPENAI_BASE_URL=http://localhost:1"}, nil},
+		"offline model":            {[]string{"DISCORD_TOKEN=t", "MODEL=rehearsal"}, nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _, err := config.Load(c.environ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var missing []string
+			if err := cfg.CheckRun(); err != nil {
+				for line := range strings.Lines(err.Error()) {
+					name, _, _ := strings.Cut(line, ":")
+					missing = append(missing, name)
+				}
+			}
+			if diff := cmp.Diff(c.missing, missing); diff != "" {
+				t.Errorf("missing (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
