@@ -19,7 +19,7 @@ var rememberPhrases = []string{
 
 // otherRemembering are phrases that contain one of rememberPhrases and ask for no such thing.
 var otherRemembering = []string{
-	"do you remember", "did you remember", "can you remember", "don't you remember", "you remember when", "remember when",
+	"do you remember", "did you remember", "don't you remember", "you remember when", "remember when",
 	"i remember", "i don't remember", "i dont remember", "i do not remember", "can't remember", "cant remember",
 	"cannot remember", "couldn't remember", "don't remember", "dont remember", "do not remember",
 	"remember me?", "what do you remember", "what you remember", "覚えてる", "覚えている", "覚えていない", "覚えてない", "覚えていますか", "覚えてますか",
