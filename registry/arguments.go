@@ -25,19 +25,19 @@ func (r *Registry) Check(t *Tool, args json.RawMessage, ids func(opaque string) 
 	if trimmed := bytes.TrimSpace(args); len(trimmed) == 0 || string(trimmed) == "null" {
 		args = emptyObject
 	}
+	v, rejection := decodeObject(args)
+	if rejection != nil {
+		return nil, rejection
+	}
 	if len(e.tool.IDArguments) > 0 && ids != nil {
 		resolved, err := resolveIDs(args, e.tool.IDArguments, ids)
 		if err != nil {
-			return nil, invalid("the arguments are not one JSON object: " + printable(err.Error(), maxEchoRunes))
+			return nil, notAnObject(err)
 		}
 		args = resolved
-	}
-	v, err := decode(args)
-	if err != nil {
-		return nil, invalid("the arguments are not one JSON object: " + printable(err.Error(), maxEchoRunes))
-	}
-	if _, ok := v.(map[string]any); !ok {
-		return nil, invalid("the arguments must be one JSON object, not " + article(jsonType(v)))
+		if v, rejection = decodeObject(args); rejection != nil {
+			return nil, rejection
+		}
 	}
 	if path, ok := unusableNumber(v, nil); ok {
 		return nil, invalid(fieldName(path) + ": the number is out of range")
@@ -54,6 +54,26 @@ func (r *Registry) Check(t *Tool, args json.RawMessage, ids func(opaque string) 
 
 func invalid(reason string) *Rejection {
 	return &Rejection{Kind: InvalidArguments, Reason: reason, Warn: true}
+}
+
+func notAnObject(err error) *Rejection {
+	what := printable(err.Error(), maxEchoRunes)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		what = "the text ends too early"
+	}
+	return invalid("the arguments are not one JSON object: " + what)
+}
+
+func decodeObject(args json.RawMessage) (map[string]any, *Rejection) {
+	v, err := decode(args)
+	if err != nil {
+		return nil, notAnObject(err)
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil, invalid("the arguments must be one JSON object, not " + article(jsonType(v)))
+	}
+	return obj, nil
 }
 
 // decode reads exactly one JSON value and keeps the digits of numbers.
@@ -104,16 +124,12 @@ func unusableNumber(v any, path []string) ([]string, bool) {
 	return nil, false
 }
 
-// resolveIDs replaces opaque ids in the named top-level arguments and leaves every other byte alone. Other JSON than an
-// object is returned as it came; the schema has a better word for it.
+// resolveIDs replaces opaque ids in the named top-level arguments and leaves every other byte alone. args is one JSON
+// object.
 func resolveIDs(args json.RawMessage, names []string, ids func(string) (string, bool)) (json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(args))
-	tok, err := dec.Token()
-	if err != nil {
+	if _, err := dec.Token(); err != nil { // the opening brace
 		return nil, err
-	}
-	if tok != json.Delim('{') {
-		return args, nil
 	}
 	var out []byte
 	copied := 0 // bytes of args that are in out
