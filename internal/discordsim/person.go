@@ -1,0 +1,232 @@
+package discordsim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// ErrNotAllowed is why Discord's client would not let a person do something.
+var ErrNotAllowed = errors.New("not allowed")
+
+// Person is somebody who is not the bot. Its methods do what the person does in Discord's client, with the person's own
+// permissions, and are safe for concurrent use.
+type Person struct {
+	ID   ID
+	Name string
+	w    *World
+}
+
+// AddPerson makes somebody, or finds who has that name already.
+func (w *World) AddPerson(spec PersonSpec) *Person {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	u := w.userByName(spec.Name)
+	if u == nil {
+		u = &user{id: w.newID(), name: spec.Name, global: spec.DisplayName, bot: spec.Bot}
+		w.users[u.id] = u
+	}
+	return &Person{ID: u.id, Name: u.name, w: w}
+}
+
+// Person finds somebody by name; an unknown name makes a person who is in no guild yet.
+func (w *World) Person(name string) *Person { return w.AddPerson(PersonSpec{Name: name}) }
+
+// Draft is a message to send, with more than text.
+type Draft struct {
+	Text string
+	// ReplyTo is the message to answer, which pings its author unless Silent.
+	ReplyTo  ID
+	Silent   bool
+	Files    []File
+	Stickers []ID
+}
+
+// Say sends a message and returns its id.
+func (p *Person) Say(channel ID, text string) (ID, error) {
+	return p.Send(channel, Draft{Text: text})
+}
+
+// Reply answers a message where it is, with a ping.
+func (p *Person) Reply(to ID, text string) (ID, error) {
+	m, ok := p.w.Message(to)
+	if !ok {
+		return "", fmt.Errorf("%s replies to %s: %w", p.Name, to, errNoSuch)
+	}
+	return p.Send(m.Channel, Draft{Text: text, ReplyTo: to})
+}
+
+// Attach sends files with a text.
+func (p *Person) Attach(channel ID, text string, files ...File) (ID, error) {
+	return p.Send(channel, Draft{Text: text, Files: files})
+}
+
+// Send sends a draft and returns the message's id.
+func (p *Person) Send(channel ID, d Draft) (ID, error) {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	c, perms, err := p.in(channel, "writes")
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimFunc(d.Text, unicode.IsSpace)
+	switch {
+	case !c.maySend(perms):
+		return "", p.denied("write", c)
+	case len(d.Files) > 0 && !perms.Has(PermAttachFiles):
+		return "", p.denied("attach files", c)
+	case text == "" && len(d.Files) == 0 && len(d.Stickers) == 0:
+		return "", fmt.Errorf("%s writes nothing: %w", p.Name, ErrNotAllowed)
+	case len(utf16.Encode([]rune(text))) > maxContent:
+		return "", fmt.Errorf("%s writes more than %d characters: %w", p.Name, maxContent, ErrNotAllowed)
+	}
+	if err := p.w.checkStickers(d.Stickers); err != nil {
+		return "", fmt.Errorf("%s sends stickers: %w", p.Name, err)
+	}
+	out := draft{channel: c, author: p.ID, content: text, files: d.Files, stickers: slices.Clone(d.Stickers)}
+	if d.ReplyTo != "" {
+		to := p.w.messages[d.ReplyTo]
+		if to == nil || to.Channel != c.id || !to.Deleted.IsZero() {
+			return "", fmt.Errorf("%s replies to %s: %w", p.Name, d.ReplyTo, errNoSuch)
+		}
+		out.replyTo = to
+		if d.Silent {
+			out.allowed = allowedMentions{set: true, everyone: true, users: true, roles: true}
+		}
+	}
+	c.archived = false
+	return p.w.post(out).ID, nil
+}
+
+// Edit changes an own message.
+func (p *Person) Edit(message ID, text string) error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	m, _, err := p.message(message, "edits")
+	if err != nil {
+		return err
+	}
+	text = strings.TrimFunc(text, unicode.IsSpace)
+	if m.Author != p.ID || text == "" {
+		return fmt.Errorf("%s edits message %s: %w", p.Name, message, ErrNotAllowed)
+	}
+	p.w.edit(m, change{content: &text})
+	return nil
+}
+
+// Delete deletes a message: an own one, or with Manage Messages anybody's.
+func (p *Person) Delete(message ID) error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	m, perms, err := p.message(message, "deletes")
+	if err != nil {
+		return err
+	}
+	if m.Author != p.ID && !perms.Has(PermManageMessages) && m.VisibleTo != p.ID {
+		return fmt.Errorf("%s deletes message %s: %w", p.Name, message, ErrNotAllowed)
+	}
+	p.w.remove(m, p.ID)
+	return nil
+}
+
+// React puts an emoji under a message: a character, or name:id.
+func (p *Person) React(message ID, emoji string) error { return p.react(message, emoji, true) }
+
+// Unreact takes it back.
+func (p *Person) Unreact(message ID, emoji string) error { return p.react(message, emoji, false) }
+
+func (p *Person) react(message ID, emoji string, add bool) error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	m, perms, err := p.message(message, "reacts to")
+	if err != nil {
+		return err
+	}
+	known := slices.ContainsFunc(m.Reactions, func(r Reaction) bool { return r.Emoji == emoji })
+	if emoji == "" || add && !known && !perms.Has(PermAddReactions) {
+		return fmt.Errorf("%s reacts to message %s: %w", p.Name, message, ErrNotAllowed)
+	}
+	p.w.react(m, p.ID, emoji, add)
+	return nil
+}
+
+// Type starts the typing indicator.
+func (p *Person) Type(channel ID) error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	c, perms, err := p.in(channel, "types")
+	if err != nil {
+		return err
+	}
+	if !c.maySend(perms) {
+		return p.denied("type", c)
+	}
+	p.w.typing(c, p.ID)
+	return nil
+}
+
+// Thread opens a public thread in a channel, from a message when one is named, and returns its id.
+func (p *Person) Thread(channel ID, name string, from ID) (ID, error) {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	c, perms, err := p.in(channel, "opens a thread")
+	if err != nil {
+		return "", err
+	}
+	if c.guild == "" || c.isThread() || !perms.Has(PermCreatePublicThreads) {
+		return "", p.denied("open a thread", c)
+	}
+	var m *message
+	if from != "" {
+		if m, _, err = p.message(from, "opens a thread from"); err != nil {
+			return "", err
+		}
+		if m.thread != "" || m.Channel != c.id {
+			return "", p.denied("open a thread from that message", c)
+		}
+	}
+	return p.w.openThread(c, p.ID, name, ThreadPublic, m).id, nil
+}
+
+// DM is the person's direct channel with the bot.
+func (p *Person) DM() ID {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	return p.w.dmWith(p.ID).id
+}
+
+// Sees are the messages the person sees in a channel now, oldest first.
+func (p *Person) Sees(channel ID) (out []Message) {
+	p.w.Look(func(v View) { out = v.SeenBy(channel, p.ID) })
+	return out
+}
+
+// in finds a channel the person sees.
+func (p *Person) in(channel ID, does string) (*channel, Permissions, error) {
+	c := p.w.channels[channel]
+	if c == nil {
+		return nil, 0, fmt.Errorf("%s %s in channel %q: %w", p.Name, does, channel, errNoSuch)
+	}
+	perms := p.w.permissionsIn(c, p.ID)
+	if !perms.Has(PermViewChannel) {
+		return nil, 0, fmt.Errorf("%s %s in #%s, which is hidden from them: %w", p.Name, does, c.name, ErrNotAllowed)
+	}
+	return c, perms, nil
+}
+
+// message finds a message the person sees.
+func (p *Person) message(id ID, does string) (*message, Permissions, error) {
+	m := p.w.messages[id]
+	if m == nil || !m.Deleted.IsZero() || m.VisibleTo != "" && m.VisibleTo != p.ID {
+		return nil, 0, fmt.Errorf("%s %s message %q: %w", p.Name, does, id, errNoSuch)
+	}
+	_, perms, err := p.in(m.Channel, does)
+	return m, perms, err
+}
+
+func (p *Person) denied(what string, c *channel) error {
+	return fmt.Errorf("%s may not %s in #%s: %w", p.Name, what, c.name, ErrNotAllowed)
+}
