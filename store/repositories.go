@@ -10,8 +10,12 @@ import (
 var (
 	// ErrNotFound: the record does not exist, or not for this member.
 	ErrNotFound = errors.New("not found")
+	// ErrExists: a record with this key exists already.
+	ErrExists = errors.New("exists already")
 	// ErrLimit: the scope already holds as many records as it may.
 	ErrLimit = errors.New("limit reached")
+	// ErrInvalid: the caller's record or query contradicts itself; nothing was read or written.
+	ErrInvalid = errors.New("invalid")
 	// ErrCorrupt: a stored document cannot be read. It is never overwritten.
 	ErrCorrupt = errors.New("stored document is corrupt")
 	// ErrUnavailable: the store is away or refuses work for now.
@@ -20,22 +24,28 @@ var (
 
 // Memories keeps long-term facts. Implementations are safe for concurrent use, as all repositories are.
 type Memories interface {
-	// AddMemory stores m and returns it with its id. The limit of records per scope is enforced in the same statement;
-	// ErrLimit when it is reached. A fact that exists already in the same scope, word for word, is returned as it is.
+	// AddMemory stores m and returns it with its id. The limit of records per scope (one member in one guild, one member
+	// in DMs, one guild) is enforced in the same statement; ErrLimit when it is reached. A fact that exists already in
+	// the same scope, word for word, is returned as it is. ErrInvalid when m contradicts itself: a guild's fact has a
+	// guild and no member; a member's fact has a member and either a guild or Private.
 	AddMemory(ctx context.Context, m Memory, limit int) (Memory, error)
-	// UpdateMemory replaces the content of a memory that q's member may see; ErrNotFound otherwise.
+	// UpdateMemory replaces the content of a memory that q's member may see; ErrNotFound otherwise. ErrExists when the
+	// scope has another fact with these very words.
 	UpdateMemory(ctx context.Context, q MemoryQuery, id int64, content string, at time.Time) (Memory, error)
 	// DeleteMemory removes a memory that q's member may see and returns it as it was; ErrNotFound otherwise.
 	DeleteMemory(ctx context.Context, q MemoryQuery, id int64) (Memory, error)
-	// FindMemories returns what q selects, most relevant first.
+	// FindMemories returns what q selects, most relevant first: with a text, the facts that share words with it by
+	// relevance, then the newest, up to the limit. ErrInvalid when q names no member, or both a guild and a DM.
 	FindMemories(ctx context.Context, q MemoryQuery) ([]Memory, error)
 }
 
 // Turns keeps the record of turns.
 type Turns interface {
-	// BeginTurn writes the turn as running.
+	// BeginTurn writes the turn as running; ErrExists when there is one with this id.
 	BeginTurn(ctx context.Context, t Turn) error
-	// FinishTurn closes the turn with its final status; it does not reopen or change a turn that is closed already.
+	// FinishTurn closes the turn with its final status; it does not reopen or change a turn that is closed already. What
+	// was known at the start (ids, start time, a prompt that t leaves empty) stays. A turn that could not be begun, since
+	// the store was away, is written whole. ErrInvalid when the status is not final.
 	FinishTurn(ctx context.Context, t Turn) error
 	// RecentTurns returns the channel's finished turns, oldest first, at most limit.
 	RecentTurns(ctx context.Context, channelID string, limit int) ([]Turn, error)
@@ -43,9 +53,11 @@ type Turns interface {
 
 // Journal keeps what tools were asked to do. A row is opened before the dispatch and closed after it.
 type Journal interface {
-	// OpenCall writes the intent. A second row of the same turn and key is an error.
+	// OpenCall writes c as it is: as running before a dispatch, or closed at once for a call that is refused. A second
+	// row of the same turn and key is an error.
 	OpenCall(ctx context.Context, c Call) error
-	// CloseCall writes the result; a closed row is not changed again.
+	// CloseCall writes the status, reason and result; a closed row is not changed again. ErrNotFound when it was never
+	// opened, ErrInvalid when the status is not final.
 	CloseCall(ctx context.Context, c Call) error
 	// Calls returns a turn's rows in the order they were opened.
 	Calls(ctx context.Context, turnID string) ([]Call, error)
@@ -56,9 +68,11 @@ type Journal interface {
 
 // Triggers keeps the triggers that wait for their channel.
 type Triggers interface {
+	// PutWaiting stores w; one with the same message id is replaced and keeps its place.
 	PutWaiting(ctx context.Context, w Waiting) error
 	// UpdateWaiting replaces the payload of a waiting trigger; ErrNotFound when it no longer waits.
 	UpdateWaiting(ctx context.Context, messageID string, payload []byte) error
+	// DeleteWaiting removes what no longer waits; unknown ids are no error.
 	DeleteWaiting(ctx context.Context, messageIDs ...string) error
 	// AllWaiting returns everything that waits, oldest first.
 	AllWaiting(ctx context.Context) ([]Waiting, error)
@@ -80,16 +94,17 @@ type Claims interface {
 	Unclaim(ctx context.Context, id string) error
 }
 
-// WindowTTL is how long a channel's affordance windows live without use.
+// WindowTTL is how long a channel's affordance windows live without use: every count and every refresh in a channel
+// prolongs all windows of that channel.
 const WindowTTL = 24 * time.Hour
 
 // Windows keeps affordance windows: for how many more turns a tool stays offered in a channel.
 type Windows interface {
 	// ConsumeWindows counts every window of the channel down by one for this turn and returns the tools that are open
-	// in it, sorted. It is idempotent per turn id.
+	// in it, sorted. It is idempotent per turn id: a turn that asks again gets what it got, and nothing is counted.
 	ConsumeWindows(ctx context.Context, channelID, turnID string, now time.Time) ([]string, error)
 	// RetainWindow opens or refreshes a tool's window for n further turns; it does not add to what is left. n 0 closes it.
 	RetainWindow(ctx context.Context, channelID, tool string, n int, now time.Time) error
-	// ClearWindows closes all windows of a channel.
+	// ClearWindows closes all windows of a channel, also for the turns that have counted already.
 	ClearWindows(ctx context.Context, channelID string) error
 }

@@ -61,6 +61,7 @@ type Event struct {
 type CallInfo struct {
 	Key       string           `json:"key"`
 	Tool      string           `json:"tool"`
+	Iteration int              `json:"iteration"`
 	Arguments string           `json:"arguments,omitempty"`
 	Status    store.CallStatus `json:"status"`
 	Reason    store.CallReason `json:"reason,omitempty"`

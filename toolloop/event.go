@@ -1,0 +1,79 @@
+package toolloop
+
+import (
+	"time"
+
+	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/store"
+)
+
+// Event is one thing the loop tells its observer. The set is closed; the end of the turn is told by the turn, after the
+// channel is free.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+// Delta is visible text of the current iteration.
+type Delta struct{ Text string }
+
+// Thinking is reasoning text of the current iteration.
+type Thinking struct{ Text string }
+
+// Used is the usage of one finished round trip.
+type Used struct {
+	Usage providers.Usage
+	Model string
+}
+
+// ToolCall announces a call. It may come twice for one key: when the response is complete, and again (Card) when an
+// approval card is shown for it.
+type ToolCall struct {
+	Key       string
+	Tool      string
+	Arguments string
+	Iteration int
+	Card      bool
+}
+
+// ToolResult closes a call; it comes once for each announced call, on every path.
+type ToolResult struct {
+	Key       string
+	Tool      string
+	Iteration int
+	Status    store.CallStatus
+	Reason    store.CallReason
+	// Result is the text the model was given, or would have been.
+	Result   string
+	Duration time.Duration
+}
+
+// ContextAdded tells that a restart put something into the context.
+type ContextAdded struct {
+	Label string
+	Bytes int
+}
+
+func (Delta) event()        {}
+func (Thinking) event()     {}
+func (Used) event()         {}
+func (ToolCall) event()     {}
+func (ToolResult) event()   {}
+func (ContextAdded) event() {}
+
+// Observer is told the events of one turn, in order, from the turn's goroutine. It must not block; a panic in it is
+// swallowed and logged once.
+type Observer interface{ Observe(Event) }
+
+// notify hands an event to the observer behind a recover guard: a broken consumer never ends the loop.
+func (l *Loop) notify(t *Turn, e Event) {
+	if t.Observer == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil && !t.observerBroken {
+			t.observerBroken = true
+			l.log.Error().Str("turn", t.ID).Interface("panic", p).Msg("turn.observer_panicked")
+		}
+	}()
+	t.Observer.Observe(e)
+}

@@ -1,0 +1,69 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+// emit tells every observer; a panic in one is logged and swallowed.
+func (m *Manager) emit(e Event) {
+	if e.At.IsZero() {
+		e.At = time.Now().UTC()
+	}
+	for _, o := range m.Observers {
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					m.Log.Error().Interface("panic", p).Str("event", string(e.Kind)).Msg("turn.observer_panicked")
+				}
+			}()
+			o.Observe(e)
+		}()
+	}
+}
+
+// admitted logs, counts and tells a verdict.
+func (m *Manager) admitted(in Inbound, id ID, d Verdict) {
+	ev := m.Log.Debug()
+	if d.Disposition != DispositionIgnore {
+		ev = m.Log.Info()
+	}
+	ev.Str("message", in.MessageID).Str("channel", in.ChannelID).Str("guild", in.GuildID).Str("turn", string(id)).
+		Str("disposition", string(d.Disposition)).Str("reason", string(d.Reason)).Msg("turn.admission")
+	m.emit(Event{
+		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,
+		TurnID: id, Text: string(d.Disposition) + ":" + string(d.Reason),
+	})
+}
+
+// discarded logs, counts and tells that a waiting trigger will never run.
+func (m *Manager) discarded(in Inbound, why Reason) {
+	m.Log.Info().Str("message", in.MessageID).Str("channel", in.ChannelID).Str("reason", string(why)).Msg("turn.discarded")
+	m.emit(Event{
+		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,
+		Text: "discard:" + string(why),
+	})
+}
+
+// count keeps the totals of a process.
+func (m *Manager) count(s store.TurnStatus, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counts[s] += n
+}
+
+// doneReason maps a status to the chat driver's words; a denied turn ends like any other.
+func doneReason(s store.TurnStatus) DoneReason {
+	switch s {
+	case store.TurnCompleted, store.TurnDenied, store.TurnEmptyResponse:
+		return DoneEndTurn
+	case store.TurnStoppedByUser, store.TurnFollowUpInterrupt, store.TurnInterrupted, store.TurnSkipped:
+		return DoneStopped
+	case store.TurnMaxIterations:
+		return DoneMaxIterations
+	case store.TurnError, store.TurnTimeout, store.TurnRunning:
+		return DoneError
+	}
+	return DoneError
+}

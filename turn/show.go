@@ -1,0 +1,103 @@
+package turn
+
+import (
+	"context"
+
+	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/toolloop"
+)
+
+// surfaceObserver turns the loop's events into what people see and what observers are told. It runs on the turn's
+// goroutine.
+type surfaceObserver struct {
+	m *Manager
+	r *running
+	s Surface
+	// boundary is the iteration whose text has been closed; ran counts the calls that ran before.
+	boundary int
+	ran      int
+}
+
+// Observe implements toolloop.Observer.
+func (o *surfaceObserver) Observe(e toolloop.Event) {
+	switch e := e.(type) {
+	case toolloop.Delta:
+		o.s.Text(e.Text)
+		o.m.tell(o.r, Event{Kind: EventDelta, Text: e.Text, Iteration: o.r.turn.Iteration()})
+	case toolloop.Thinking:
+		o.m.tell(o.r, Event{Kind: EventThinking, Text: e.Text, Iteration: o.r.turn.Iteration()})
+	case toolloop.Used:
+		u := usageOf(e.Usage)
+		o.m.tell(o.r, Event{Kind: EventUsage, Usage: &u, Iteration: o.r.turn.Iteration()})
+	case toolloop.ToolCall:
+		o.call(e)
+	case toolloop.ToolResult:
+		o.ran++
+		info := CallInfo{
+			Key: e.Key, Tool: e.Tool, Status: e.Status, Reason: e.Reason, Result: e.Result, Duration: e.Duration, Iteration: e.Iteration,
+		}
+		o.r.called(info)
+		o.m.tell(o.r, Event{Kind: EventToolResult, Call: &info, Iteration: e.Iteration})
+	case toolloop.ContextAdded:
+		o.m.tell(o.r, Event{Kind: EventContextAdded, Text: e.Label, Iteration: o.r.turn.Iteration()})
+	}
+}
+
+func (o *surfaceObserver) call(e toolloop.ToolCall) {
+	if o.boundary != e.Iteration+1 {
+		o.boundary = e.Iteration + 1
+		o.s.Boundary()
+		o.s.Progress(Progress{Tool: e.Tool, Count: o.ran, KillHint: e.Iteration >= o.m.Loop.SoftWarn()})
+	}
+	if e.Card {
+		o.s.Progress(Progress{Tool: e.Tool, Count: o.ran, Waiting: true})
+	}
+	info := CallInfo{
+		Key: e.Key, Tool: e.Tool, Arguments: e.Arguments, Status: store.CallRunning, Card: e.Card, Iteration: e.Iteration,
+	}
+	o.r.called(info)
+	o.m.tell(o.r, Event{Kind: EventToolCall, Call: &info, Iteration: e.Iteration})
+}
+
+// notices passes what the loop says outside the answer to the edge.
+type notices struct {
+	m *Manager
+	r *running
+}
+
+// StillWorking implements toolloop.Notices.
+func (n notices) StillWorking() {
+	n.m.notify(Notice{Kind: NoticeStillBusy, ChannelID: n.r.in.ChannelID, Text: stillBusyText})
+}
+
+// Hidden implements toolloop.Notices. Notices of private turns never leave them.
+func (n notices) Hidden(h toolloop.HiddenNotice) {
+	n.m.tell(n.r, Event{Kind: EventHidden, Text: h.Title + ": " + h.Tool + ": " + h.Detail})
+	if n.r.in.Private || n.r.in.GuildID == "" {
+		return
+	}
+	n.m.aside(func(ctx context.Context) error {
+		n.m.Edge.Hidden(ctx, HiddenNotice{
+			TurnID: n.r.id, ChannelID: n.r.in.ChannelID, GuildID: n.r.in.GuildID, Title: h.Title, Tool: h.Tool, Detail: h.Detail,
+		})
+		return nil
+	})
+}
+
+// cards shows the loop's approval cards on the turn's surface.
+type cards struct{ s Surface }
+
+// Show implements toolloop.Cards.
+func (c cards) Show(ctx context.Context, card toolloop.Card) error { return c.s.Ask(ctx, cardOf(card)) }
+
+// Close implements toolloop.Cards.
+func (c cards) Close(ctx context.Context, token string, s toolloop.CardState) {
+	c.s.CloseCard(ctx, token, CardState(s))
+}
+
+func cardOf(c toolloop.Card) Card {
+	return Card{
+		Token: c.Token, TurnID: ID(c.TurnID), ChannelID: c.ChannelID, GuildID: c.GuildID, OwnerID: c.OwnerID,
+		Approver: c.Approver, Tool: c.Tool, Arguments: c.Arguments, ExpiresAt: c.ExpiresAt,
+	}
+}

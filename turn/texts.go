@@ -1,0 +1,117 @@
+package turn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parleybot/parley/internal/abort"
+	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/toolloop"
+)
+
+// What people are told. Texts name a kind and, where something broke, a correlation id; the details are in the log.
+const (
+	interruptedText = "I was restarted while answering this. What tools had already done stays done; please ask again."
+	expiredText     = "I was away for too long to answer this. Please ask again if it still matters."
+	stillBusyText   = "Still working on it. `/kill` stops me."
+)
+
+func queueFullText(limit int) string {
+	return fmt.Sprintf("I'm still answering, and %d messages are waiting already. Please try again in a moment.", limit)
+}
+
+// publicText is what the channel is told about how a turn ended; empty when nothing is to be said.
+func publicText(id ID, r toolloop.Result, cause abort.Cause, deliberate bool) string {
+	switch r.Status {
+	case store.TurnStoppedByUser:
+		return stoppedText(cause)
+	case store.TurnInterrupted:
+		return "Interrupted: I'm being restarted. Please ask again in a moment."
+	case store.TurnDenied:
+		return "The tool call was not approved, so I stopped here."
+	case store.TurnMaxIterations:
+		return "I stopped: this took too many steps."
+	case store.TurnCompleted:
+		if r.CutAtLimit {
+			return "The answer was cut at the model's output limit."
+		}
+		return ""
+	case store.TurnEmptyResponse:
+		return quietly(deliberate, "The model gave no answer.")
+	case store.TurnTimeout:
+		return quietly(deliberate, timeoutText(r.Phase, cause)+" (id "+string(id)+")")
+	case store.TurnError:
+		return quietly(deliberate, errorText(r.Err)+" (id "+string(id)+")")
+	case store.TurnFollowUpInterrupt, store.TurnSkipped, store.TurnRunning:
+		return ""
+	}
+	return ""
+}
+
+// quietly keeps passive turns silent about what went wrong.
+func quietly(deliberate bool, text string) string {
+	if deliberate {
+		return text
+	}
+	return ""
+}
+
+func stoppedText(cause abort.Cause) string {
+	switch c := cause.(type) {
+	case abort.Killed:
+		return "Stopped by <@" + c.By + ">."
+	case abort.Stopped:
+		if c.By != "" {
+			return "Stopped by <@" + c.By + ">."
+		}
+		return "Stopped."
+	case abort.TurnTimeout, abort.Shutdown, nil:
+		return "Stopped."
+	}
+	return "Stopped."
+}
+
+func timeoutText(p toolloop.Phase, cause abort.Cause) string {
+	if _, ok := cause.(abort.TurnTimeout); ok {
+		return "I stopped: this took too long."
+	}
+	switch p {
+	case toolloop.PhaseFirstToken:
+		return "The model did not begin to answer in time."
+	case toolloop.PhaseIdle, toolloop.PhaseNone:
+		return "The model fell silent before it had finished."
+	}
+	return "This took too long."
+}
+
+// errorText names the kind of an error and nothing more: provider texts may hold keys.
+func errorText(err error) string {
+	if errors.Is(err, providers.ErrNotConfigured) {
+		return "No chat provider configured. The operator must set one (see `bot doctor`)."
+	}
+	switch providers.KindOf(err) {
+	case providers.KindAuth:
+		return "The bot's provider key was rejected."
+	case providers.KindQuota:
+		return "The provider's quota is used up."
+	case providers.KindRateLimit:
+		return "The provider is limiting requests; try again in a minute."
+	case providers.KindOverloaded, providers.KindUnavailable:
+		return "The provider is overloaded; try again in a minute."
+	case providers.KindNetwork, providers.KindTimeout:
+		return "The provider could not be reached."
+	case providers.KindFiltered:
+		return "The answer was stopped by the provider's filter."
+	case providers.KindTruncated:
+		return "The connection to the provider was cut off."
+	case providers.KindTooLarge:
+		return "The conversation is too long for the model."
+	case providers.KindBadRequest, providers.KindProtocol:
+		return "The provider and I did not understand each other."
+	}
+	if errors.Is(err, toolloop.ErrTooManyFailures) {
+		return "The tools kept failing, so I stopped."
+	}
+	return "Something went wrong on my side."
+}
