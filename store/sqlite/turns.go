@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+const turnColumns = `id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
+	input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at`
+
+const insertTurn = `INSERT INTO turns (` + turnColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// BeginTurn implements store.Turns.
+func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
+	const doing = "begin turn"
+	if t.StartedAt.IsZero() {
+		t.StartedAt = db.now()
+	}
+	t.Status, t.FinishedAt = store.TurnRunning, time.Time{}
+	values, err := turnValues(t)
+	if err != nil {
+		return db.fail(ctx, doing, err)
+	}
+	_, err = db.write.one(ctx, insertTurn, values...)
+	return db.fail(ctx, doing, err)
+}
+
+// FinishTurn implements store.Turns.
+func (db *DB) FinishTurn(ctx context.Context, t store.Turn) error {
+	const doing = "finish turn"
+	if t.Status == store.TurnRunning || t.Status == "" {
+		return db.fail(ctx, doing, fmt.Errorf("%w: turn %s would end as %q", store.ErrInvalid, t.ID, t.Status))
+	}
+	if t.FinishedAt.IsZero() {
+		t.FinishedAt = db.now()
+	}
+	if t.StartedAt.IsZero() {
+		t.StartedAt = t.FinishedAt // only used if the turn was never begun
+	}
+	values, err := turnValues(t)
+	if err != nil {
+		return db.fail(ctx, doing, err)
+	}
+	_, err = db.write.one(ctx, insertTurn+` ON CONFLICT (id) DO UPDATE SET
+		status = excluded.status, prompt = iif(excluded.prompt = '', prompt, excluded.prompt), answer = excluded.answer,
+		thinking = excluded.thinking, model = excluded.model, input_tokens = excluded.input_tokens,
+		output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens,
+		cache_write_tokens = excluded.cache_write_tokens, answer_ids = excluded.answer_ids,
+		transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at
+		WHERE status = 'running'`, values...)
+	return db.fail(ctx, doing, err)
+}
+
+// RecentTurns implements store.Turns.
+func (db *DB) RecentTurns(ctx context.Context, channelID string, limit int) ([]store.Turn, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	var turns []store.Turn
+	err := db.read.query(ctx, `SELECT `+turnColumns+` FROM turns WHERE channel_id = ? AND status <> 'running'
+		ORDER BY started_at DESC, rowid DESC LIMIT ?`, args{channelID, limit}, func(r row) error {
+		t, err := scanTurn(r)
+		turns = append(turns, t)
+		return err
+	})
+	if err != nil {
+		return nil, db.fail(ctx, "read recent turns", err)
+	}
+	slices.Reverse(turns)
+	return turns, nil
+}
+
+func turnValues(t store.Turn) (args, error) {
+	var answerIDs json.RawMessage
+	if len(t.AnswerIDs) > 0 {
+		var err error
+		if answerIDs, err = json.Marshal(t.AnswerIDs); err != nil {
+			return nil, err
+		}
+	}
+	return args{
+		t.ID, t.ChannelID, t.GuildID, t.OwnerID, t.TriggerID, t.Status, t.Prompt, t.Answer, t.Thinking, t.Model,
+		t.Usage.Input, t.Usage.Output, t.Usage.CacheRead, t.Usage.CacheWrite, answerIDs, t.Transcript, t.Error,
+		t.StartedAt, t.FinishedAt,
+	}, nil
+}
+
+func scanTurn(r row) (store.Turn, error) {
+	var (
+		t                     store.Turn
+		answerIDs, transcript sql.NullString
+		started, finished     instant
+	)
+	err := r.Scan(&t.ID, &t.ChannelID, &t.GuildID, &t.OwnerID, &t.TriggerID, &t.Status, &t.Prompt, &t.Answer, &t.Thinking,
+		&t.Model, &t.Usage.Input, &t.Usage.Output, &t.Usage.CacheRead, &t.Usage.CacheWrite, &answerIDs, &transcript, &t.Error,
+		&started, &finished)
+	if err != nil {
+		return t, err
+	}
+	if transcript.Valid {
+		t.Transcript = json.RawMessage(transcript.String)
+	}
+	if answerIDs.Valid {
+		if err := json.Unmarshal([]byte(answerIDs.String), &t.AnswerIDs); err != nil {
+			return t, fmt.Errorf("answer ids of turn %s: %w: %w", t.ID, store.ErrCorrupt, err)
+		}
+	}
+	t.StartedAt, t.FinishedAt = started.Time, finished.Time
+	return t, nil
+}

@@ -1,0 +1,357 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleybot/parley/store"
+)
+
+// The people and places of the memory tests.
+var (
+	anaInOne   = store.MemoryQuery{GuildID: "1", MemberID: "ana"}
+	anaInTwo   = store.MemoryQuery{GuildID: "2", MemberID: "ana"}
+	anaInDM    = store.MemoryQuery{MemberID: "ana", Private: true}
+	ericInOne  = store.MemoryQuery{GuildID: "1", MemberID: "eric"}
+	ericInDM   = store.MemoryQuery{MemberID: "eric", Private: true}
+	everywhere = []store.MemoryQuery{anaInOne, anaInTwo, anaInDM, ericInOne, ericInDM}
+)
+
+// fact makes a memory told in the place of q about its member.
+func fact(q store.MemoryQuery, content string, seconds int) store.Memory {
+	return store.Memory{
+		Scope: store.ScopeMember, GuildID: q.GuildID, MemberID: q.MemberID, Private: q.Private, Content: content,
+		AuthorID: q.MemberID, TurnID: "turn", MessageID: "message", CreatedAt: after(seconds), UpdatedAt: after(seconds),
+	}
+}
+
+// guildFact makes a memory about a guild.
+func guildFact(guildID, content string, seconds int) store.Memory {
+	return store.Memory{
+		Scope: store.ScopeGuild, GuildID: guildID, Content: content, AuthorID: "ana", TurnID: "turn", MessageID: "message",
+		CreatedAt: after(seconds), UpdatedAt: after(seconds),
+	}
+}
+
+func contents(memories []store.Memory) []string {
+	texts := make([]string, 0, len(memories))
+	for _, m := range memories {
+		texts = append(texts, m.Content)
+	}
+	return texts
+}
+
+func memories(t *testing.T, open func(t *testing.T) Engine) {
+	t.Run("add, find, update, delete, across a restart", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		told := fact(anaInOne, "likes tea", 0)
+		added, err := e.Memories.AddMemory(t.Context(), told, 10)
+		must(t, err)
+		told.ID = added.ID
+		if diff := cmp.Diff(told, added); diff != "" || added.ID == 0 {
+			t.Fatalf("added (-told +got), id %d:\n%s", added.ID, diff)
+		}
+		if e.Reopen != nil {
+			e = e.Reopen(t)
+		}
+		found, err := e.Memories.FindMemories(t.Context(), anaInOne)
+		must(t, err)
+		if diff := cmp.Diff([]store.Memory{told}, found); diff != "" {
+			t.Fatalf("found (-told +got):\n%s", diff)
+		}
+		updated, err := e.Memories.UpdateMemory(t.Context(), anaInOne, added.ID, "likes coffee", after(5))
+		must(t, err)
+		told.Content, told.UpdatedAt = "likes coffee", after(5)
+		if diff := cmp.Diff(told, updated); diff != "" {
+			t.Fatalf("updated (-want +got):\n%s", diff)
+		}
+		deleted, err := e.Memories.DeleteMemory(t.Context(), anaInOne, added.ID)
+		must(t, err)
+		if diff := cmp.Diff(told, deleted); diff != "" {
+			t.Fatalf("deleted (-want +got):\n%s", diff)
+		}
+		if _, err := e.Memories.DeleteMemory(t.Context(), anaInOne, added.ID); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("second delete: %v, want ErrNotFound", err)
+		}
+		if _, err := e.Memories.UpdateMemory(t.Context(), anaInOne, added.ID, "x", after(6)); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("update after delete: %v, want ErrNotFound", err)
+		}
+		again, err := e.Memories.AddMemory(t.Context(), told, 10)
+		must(t, err)
+		if again.ID == added.ID {
+			t.Errorf("the number %d of a deleted memory came back", added.ID)
+		}
+	})
+
+	t.Run("word for word the same", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		first, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, "likes tea", 0), 1)
+		must(t, err)
+		// The scope is full: what is there already is still an answer, not a limit.
+		second, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, "likes tea", 9), 1)
+		must(t, err)
+		if diff := cmp.Diff(first, second); diff != "" {
+			t.Errorf("second add (-first +second):\n%s", diff)
+		}
+		for _, elsewhere := range []store.Memory{
+			fact(anaInTwo, "likes tea", 1), fact(anaInDM, "likes tea", 1), fact(ericInOne, "likes tea", 1), guildFact("1", "likes tea", 1),
+		} {
+			other, err := e.Memories.AddMemory(t.Context(), elsewhere, 1)
+			must(t, err)
+			if other.ID == first.ID {
+				t.Errorf("%+v was taken for ana's fact in guild 1", elsewhere)
+			}
+		}
+		coffee, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, "likes coffee", 2), 2)
+		must(t, err)
+		if _, err := e.Memories.UpdateMemory(t.Context(), anaInOne, coffee.ID, "likes tea", after(3)); !errors.Is(err, store.ErrExists) {
+			t.Errorf("update to another fact's words: %v, want ErrExists", err)
+		}
+	})
+
+	t.Run("B72 B74 who sees what", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		want := map[string][]store.MemoryQuery{
+			"birthday, told by ana in guild 1": {anaInOne},
+			"birthday, told by ana in guild 2": {anaInTwo},
+			"birthday, told by ana in a DM":    {anaInDM},
+			"birthday, told by eric in 1":      {ericInOne},
+			"birthday, told by eric in a DM":   {ericInDM},
+			"birthday of guild 1":              {anaInOne, ericInOne},
+			"birthday of guild 2":              {anaInTwo},
+		}
+		ids := make(map[string]int64)
+		for _, m := range []store.Memory{
+			fact(anaInOne, "birthday, told by ana in guild 1", 0), fact(anaInTwo, "birthday, told by ana in guild 2", 0),
+			fact(anaInDM, "birthday, told by ana in a DM", 0), fact(ericInOne, "birthday, told by eric in 1", 0),
+			fact(ericInDM, "birthday, told by eric in a DM", 0), guildFact("1", "birthday of guild 1", 0),
+			guildFact("2", "birthday of guild 2", 0),
+		} {
+			added, err := e.Memories.AddMemory(t.Context(), m, 10)
+			must(t, err)
+			ids[m.Content] = added.ID
+		}
+		for content, viewers := range want {
+			for _, q := range everywhere {
+				may := false
+				for _, viewer := range viewers {
+					may = may || q == viewer
+				}
+				for _, text := range []string{"", "when is the birthday?"} {
+					q.Text = text
+					found, err := e.Memories.FindMemories(t.Context(), q)
+					must(t, err)
+					sees := false
+					for _, m := range found {
+						sees = sees || m.Content == content
+					}
+					if sees != may {
+						t.Errorf("%q seen by %+v: %t, want %t", content, q, sees, may)
+					}
+				}
+				if may {
+					continue
+				}
+				if _, err := e.Memories.UpdateMemory(t.Context(), q, ids[content], "changed", after(1)); !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("%q updated by %+v: %v, want ErrNotFound", content, q, err)
+				}
+				if _, err := e.Memories.DeleteMemory(t.Context(), q, ids[content]); !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("%q deleted by %+v: %v, want ErrNotFound", content, q, err)
+				}
+			}
+		}
+	})
+
+	t.Run("B74 no query without a member and a place", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		for _, q := range []store.MemoryQuery{
+			{}, {GuildID: "1"}, {MemberID: "ana"}, {Private: true}, {GuildID: "1", MemberID: "ana", Private: true},
+		} {
+			if _, err := e.Memories.FindMemories(t.Context(), q); !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("find %+v: %v, want ErrInvalid", q, err)
+			}
+			if _, err := e.Memories.UpdateMemory(t.Context(), q, 1, "x", start); !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("update %+v: %v, want ErrInvalid", q, err)
+			}
+			if _, err := e.Memories.DeleteMemory(t.Context(), q, 1); !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("delete %+v: %v, want ErrInvalid", q, err)
+			}
+		}
+		for _, m := range []store.Memory{
+			{Content: "no scope", GuildID: "1", MemberID: "ana"},
+			{Content: "a guild's without guild", Scope: store.ScopeGuild},
+			{Content: "a guild's with member", Scope: store.ScopeGuild, GuildID: "1", MemberID: "ana"},
+			{Content: "a guild's in private", Scope: store.ScopeGuild, GuildID: "1", Private: true},
+			{Content: "nobody's", Scope: store.ScopeMember, GuildID: "1"},
+			{Content: "nowhere's", Scope: store.ScopeMember, MemberID: "ana"},
+			{Content: "private in a guild", Scope: store.ScopeMember, GuildID: "1", MemberID: "ana", Private: true},
+		} {
+			if _, err := e.Memories.AddMemory(t.Context(), m, 10); !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("add %q: %v, want ErrInvalid", m.Content, err)
+			}
+		}
+	})
+
+	t.Run("64 writers on one limit", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		const limit = 10
+		_, err := e.Memories.AddMemory(t.Context(), fact(ericInOne, "does not count for ana", 0), limit)
+		must(t, err)
+		added, refused := 0, 0
+		for _, err := range together(func(i int) error {
+			_, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, fmt.Sprintf("fact %d", i), i), limit)
+			return err
+		}) {
+			switch {
+			case err == nil:
+				added++
+			case errors.Is(err, store.ErrLimit):
+				refused++
+			default:
+				t.Error(err)
+			}
+		}
+		if added != limit || refused != Writers-limit {
+			t.Errorf("%d added, %d refused; want %d and %d", added, refused, limit, Writers-limit)
+		}
+		found, err := e.Memories.FindMemories(t.Context(), anaInOne)
+		must(t, err)
+		if len(found) != limit {
+			t.Errorf("%d facts stored, want %d", len(found), limit)
+		}
+	})
+
+	t.Run("64 writers of one fact", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		ids := make(map[int64]bool)
+		for _, m := range together(func(int) store.Memory {
+			m, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, "likes tea", 0), 10)
+			if err != nil {
+				t.Error(err)
+			}
+			return m
+		}) {
+			ids[m.ID] = true
+		}
+		if len(ids) != 1 {
+			t.Errorf("one fact became %d", len(ids))
+		}
+	})
+}
+
+func recall(t *testing.T, open func(t *testing.T) Engine) {
+	t.Run("without a text the newest first, with a limit", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		for i, content := range []string{"one", "two", "three", "four"} {
+			_, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, content, i), 10)
+			must(t, err)
+		}
+		_, err := e.Memories.AddMemory(t.Context(), guildFact("1", "between three and four", 2), 10)
+		must(t, err)
+		q := anaInOne
+		q.Limit = 3
+		found, err := e.Memories.FindMemories(t.Context(), q)
+		must(t, err)
+		if diff := cmp.Diff([]string{"four", "between three and four", "three"}, contents(found)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("no limit means 100", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		for i := range 120 {
+			_, err := e.Memories.AddMemory(t.Context(), guildFact("1", fmt.Sprintf("fact %d", i), i), 1000)
+			must(t, err)
+		}
+		found, err := e.Memories.FindMemories(t.Context(), anaInOne)
+		must(t, err)
+		if len(found) != 100 || found[0].Content != "fact 119" {
+			t.Errorf("%d facts, first %q; want 100 from fact 119", len(found), found[0].Content)
+		}
+	})
+
+	// In each case the older facts hold what is asked about and twenty newer ones don't; only three may be returned.
+	for _, test := range []struct {
+		name  string
+		facts []string
+		ask   string
+		first string
+	}{
+		{"one word", []string{"Ana's cat is called Mia"}, "what is the name of the cat", "Ana's cat is called Mia"},
+		{"case and diacritics", []string{"Lives in MÜNCHEN"}, "münchen", "Lives in MÜNCHEN"},
+		{"the rarer word wins", []string{"the deploy runs on Fridays", "the the the the"}, "when does the deploy run, the real one", "the deploy runs on Fridays"},
+		{"Chinese, a pair inside a sentence", []string{"他的生日是五月四日"}, "明天是谁的生日？", "他的生日是五月四日"},
+		{"Japanese", []string{"アナさんは猫が好きです"}, "好きなものは何", "アナさんは猫が好きです"},
+		{"Japanese, one character at the end of a run", []string{"アナさんが好きなのは猫"}, "猫", "アナさんが好きなのは猫"},
+		{"Korean, another particle", []string{"생일은 오월이다"}, "생일이 언제야", "생일은 오월이다"},
+		{"Thai, with vowel signs", []string{"เขาชอบดื่มชา"}, "ดื่ม", "เขาชอบดื่มชา"},
+		{"Russian", []string{"Аня любит чай"}, "чай", "Аня любит чай"},
+		{"Hindi", []string{"उसे चाय पसंद है"}, "चाय", "उसे चाय पसंद है"},
+		{"the index's own language is text", []string{`says NEAR("x y") OR z* : -places`}, `NEAR("x y"`, `says NEAR("x y") OR z* : -places`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := open(t)
+			for i, content := range test.facts {
+				_, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, content, i), 100)
+				must(t, err)
+			}
+			for i := range 20 {
+				_, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, fmt.Sprintf("newer fact number %d", i), 100+i), 100)
+				must(t, err)
+			}
+			q := anaInOne
+			q.Text, q.Limit = test.ask, 3
+			found, err := e.Memories.FindMemories(t.Context(), q)
+			must(t, err)
+			if len(found) != 3 || found[0].Content != test.first {
+				t.Fatalf("%q found %q, want %q first of 3", test.ask, contents(found), test.first)
+			}
+			// What was updated or deleted is not found by its old words.
+			_, err = e.Memories.UpdateMemory(t.Context(), anaInOne, found[0].ID, "zzz", start)
+			must(t, err)
+			again, err := e.Memories.FindMemories(t.Context(), q)
+			must(t, err)
+			for _, m := range again {
+				if m.ID == found[0].ID {
+					t.Errorf("still found by the words it had")
+				}
+			}
+		})
+	}
+
+	t.Run("everything when it fits, the relevant first", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		for i, content := range []string{"likes tea", "works nights", "plays chess"} {
+			_, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, content, i), 10)
+			must(t, err)
+		}
+		q := anaInOne
+		q.Text = "tea or something else"
+		found, err := e.Memories.FindMemories(t.Context(), q)
+		must(t, err)
+		if diff := cmp.Diff([]string{"likes tea", "plays chess", "works nights"}, contents(found)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		for _, text := range []string{"?!", " ", "\x00", `"`, "' OR 1=1 --", "*", "AND", "a\xffb"} {
+			q.Text = text
+			found, err := e.Memories.FindMemories(t.Context(), q)
+			must(t, err)
+			if len(found) != 3 {
+				t.Errorf("text %q found %d of 3", text, len(found))
+			}
+		}
+	})
+}

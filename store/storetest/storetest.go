@@ -1,0 +1,99 @@
+// Package storetest is the contract of package store as tests: what every engine must do, whatever it is built on. An
+// engine's own tests call Run and add only what is peculiar to it (files, servers, faults).
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+// Engine is an open, empty store under test. A repository that an engine does not implement is nil; its part of the suite
+// is then skipped by name. Journal needs Turns.
+type Engine struct {
+	Memories store.Memories
+	Turns    store.Turns
+	Journal  store.Journal
+	Triggers store.Triggers
+	Settings store.Settings
+	Claims   store.Claims
+	Windows  store.Windows
+	// Reopen closes the engine and opens it again over the same data, as a restart does; the receiver is not used any more.
+	Reopen func(t *testing.T) Engine
+}
+
+// Writers is how many goroutines contend for one record in the concurrency tests.
+const Writers = 64
+
+// Run holds an engine to the contract. open is called once per test and gives an empty store; it closes what it opened
+// with t.Cleanup.
+func Run(t *testing.T, open func(t *testing.T) Engine) {
+	t.Helper()
+	part := func(name string, has func(Engine) bool, run func(t *testing.T, open func(t *testing.T) Engine)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !has(open(t)) {
+				t.Skipf("this engine has no %s", name)
+			}
+			run(t, open)
+		})
+	}
+	part("Memories", func(e Engine) bool { return e.Memories != nil }, memories)
+	part("Recall", func(e Engine) bool { return e.Memories != nil }, recall)
+	part("Turns", func(e Engine) bool { return e.Turns != nil }, turns)
+	part("Journal", func(e Engine) bool { return e.Journal != nil }, journal)
+	part("Triggers", func(e Engine) bool { return e.Triggers != nil }, triggers)
+	part("Settings", func(e Engine) bool { return e.Settings != nil }, settings)
+	part("Claims", func(e Engine) bool { return e.Claims != nil }, claims)
+	part("Windows", func(e Engine) bool { return e.Windows != nil }, windows)
+	part("Text", func(e Engine) bool {
+		return e.Turns != nil && e.Memories != nil && e.Journal != nil && e.Triggers != nil
+	}, text)
+}
+
+// start is when every test begins; time only moves when a test says so.
+var start = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+
+// after is start plus some seconds.
+func after(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+
+// together runs write Writers times at once and returns what each call answered.
+func together[T any](write func(i int) T) []T {
+	var (
+		answers = make([]T, Writers)
+		gate    = make(chan struct{})
+		group   sync.WaitGroup
+	)
+	for i := range answers {
+		group.Go(func() {
+			<-gate
+			answers[i] = write(i)
+		})
+	}
+	close(gate)
+	group.Wait()
+	return answers
+}
+
+// must fails the test when setting the scene did not work.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sameJSON says whether two documents mean the same: an engine may store a document in a form of its own.
+func sameJSON(a, b json.RawMessage) bool {
+	var left, right any
+	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {
+		return false
+	}
+	one, _ := json.Marshal(left)
+	two, _ := json.Marshal(right)
+	return slices.Equal(one, two)
+}
