@@ -1,0 +1,107 @@
+package bot
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleybot/parley/registry"
+	"github.com/parleybot/parley/turn"
+)
+
+// need is what somebody must be to do something.
+type need string
+
+const (
+	// needNothing: whoever is not blocked.
+	needNothing need = "nothing"
+	// needOwner: the owner of the turn, or a moderator.
+	needOwner need = "owner"
+	// needModerator: somebody who may manage messages in the channel.
+	needModerator need = "moderator"
+)
+
+// attempt is something somebody wants to do: write to the bot, run a command, press a button, send a form, get
+// completions. Rights come from what Discord sent with it.
+type attempt struct {
+	guildID   string
+	channelID string
+	userID    string
+	rights    permissions
+	need      need
+	// ownerID is the owner of what is touched, where the need names one.
+	ownerID string
+}
+
+// verdict is the answer to an attempt; empty is yes, anything else is a reason to show.
+type verdict string
+
+const (
+	allowed          verdict = ""
+	refusedBlocked   verdict = "You can't use me here."
+	refusedModerator verdict = "Only somebody who may manage messages here can do that."
+	refusedOwner     verdict = "Only the person who asked, or somebody who may manage messages here, can do that."
+	refusedUnknown   verdict = "I can't tell whether you may do that, so I won't."
+)
+
+// authorise is the one place that decides who may do what, for messages, commands, buttons, forms and completions alike.
+// It goes by ids and permission bits only and refuses what it cannot judge. blocked may be nil.
+func authorise(a attempt, blocked func(guildID, channelID, userID string) bool) verdict {
+	if a.userID == "" || a.channelID == "" {
+		return refusedUnknown
+	}
+	if blocked != nil && blocked(a.guildID, a.channelID, a.userID) {
+		return refusedBlocked
+	}
+	moderator := a.guildID != "" && a.rights.has(permManageMessages)
+	switch a.need {
+	case needNothing:
+		return allowed
+	case needOwner:
+		if moderator || a.ownerID != "" && a.ownerID == a.userID {
+			return allowed
+		}
+		return refusedOwner
+	case needModerator:
+		if moderator {
+			return allowed
+		}
+		return refusedModerator
+	}
+	return refusedUnknown
+}
+
+// approverNeed is what a card's approver must be. An approver we don't know is nobody.
+func approverNeed(a registry.Approver) need {
+	switch a {
+	case registry.ApproverOwner:
+		return needOwner
+	case registry.ApproverModerator:
+		return needModerator
+	case registry.ApproverNone:
+	}
+	return "unknown"
+}
+
+// mayTalk judges a message. One in the log channel is no conversation: it gets a short explanation now and then.
+func (b *Bot) mayTalk(ctx context.Context, in turn.Inbound) bool {
+	v := authorise(attempt{guildID: in.GuildID, channelID: in.ChannelID, userID: in.Author.ID, need: needNothing}, b.cfg.Blocked)
+	if v != allowed {
+		b.log.Debug().Str("message", in.MessageID).Msg("inbound.blocked")
+		return false
+	}
+	if in.GuildID == "" || b.logChannel(in.GuildID) != in.ChannelID {
+		return true
+	}
+	if in.MentionsBot && !in.Author.Bot && !in.Author.Webhook && b.logNotice.allow(in.ChannelID, in.ReceivedAt) {
+		b.background(ctx, func(ctx context.Context) {
+			m := newMessage("This channel receives my log, so I don't talk here.").replyingTo(in.MessageID)
+			if _, err := b.rest.create(ctx, in.ChannelID, m); err != nil {
+				b.log.Warn().Err(err).Str("channel", in.ChannelID).Msg("log_channel.notice_failed")
+			}
+		})
+	}
+	return false
+}
+
+// logNoticeEvery is how often a log channel explains itself.
+const logNoticeEvery = 10 * time.Minute

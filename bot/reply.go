@@ -1,0 +1,187 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	// ackWithin is when an interaction is acknowledged although its answer isn't ready; Discord gives 3 s.
+	ackWithin = 800 * time.Millisecond
+	// replyTimeout bounds one request of a reply.
+	replyTimeout = 15 * time.Second
+)
+
+// Interaction callback types.
+const (
+	callbackMessage  = 4
+	callbackDeferred = 5
+	callbackUpdate   = 7
+	callbackChoices  = 8
+	callbackModal    = 9
+)
+
+// said is an answer to an interaction.
+type said struct {
+	message messageBody
+	// private answers are seen by the actor only. They are never posted in the channel instead.
+	private bool
+}
+
+func publicly(text string) said { return said{message: newMessage(clip(text, maxMessage))} }
+func privately(text string) said {
+	return said{message: newMessage(clip(text, maxMessage)), private: true}
+}
+
+// maxMessage is a little below Discord's 2,000 UTF-16 units.
+const maxMessage = 1950
+
+// reply answers one interaction. It is used by one goroutine.
+type reply struct {
+	rest        *restClient
+	log         zerolog.Logger
+	id          string
+	token       string
+	application string
+	channelID   string
+	began       time.Time
+}
+
+type callback struct {
+	Type int `json:"type"`
+	Data any `json:"data,omitempty"`
+}
+
+// say gives the first and only answer.
+func (r *reply) say(ctx context.Context, s said) {
+	if s.private {
+		s.message.Flags |= flagEphemeral
+	}
+	r.finish(ctx, s, r.callback(ctx, callbackMessage, s.message))
+}
+
+// soon runs work and answers with what it returns: at once when it is quick, else after a sign that it was heard.
+func (r *reply) soon(ctx context.Context, work func(context.Context) said) {
+	done := make(chan said, 1)
+	go func() {
+		s := privately("Something went wrong; it was logged.")
+		defer func() {
+			if p := recover(); p != nil {
+				r.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("command.panic")
+			}
+			done <- s
+		}()
+		s = work(ctx)
+	}()
+	timer := time.NewTimer(max(ackWithin-time.Since(r.began), 0))
+	defer timer.Stop()
+	select {
+	case s := <-done:
+		r.say(ctx, s)
+		return
+	case <-timer.C:
+	}
+	err := r.callback(ctx, callbackDeferred, nil)
+	s := <-done // work honours ctx
+	switch {
+	case err != nil:
+		r.finish(ctx, s, err)
+	case s.private:
+		// What was begun in public can't become private: take it away and answer anew.
+		r.drop(ctx)
+		r.finish(ctx, s, r.followUp(ctx, s))
+	default:
+		r.finish(ctx, s, r.editOriginal(ctx, s))
+	}
+}
+
+// finish posts a public answer in the channel when the interaction could not carry it.
+func (r *reply) finish(ctx context.Context, s said, err error) {
+	if err == nil {
+		return
+	}
+	if !errors.Is(err, errTokenExpired) || s.private {
+		r.log.Warn().Err(err).Bool("private", s.private).Msg("interaction.answer_failed")
+		return
+	}
+	s.message.Flags &^= flagEphemeral
+	if _, err := r.rest.create(ctx, r.channelID, s.message); err != nil {
+		r.log.Warn().Err(err).Msg("interaction.fallback_failed")
+	}
+}
+
+// update replaces the message whose button was pressed, and reports whether it worked.
+func (r *reply) update(ctx context.Context, m messageBody) error {
+	return r.callback(ctx, callbackUpdate, m)
+}
+
+// form opens a modal.
+func (r *reply) form(ctx context.Context, customID, title string, rows ...component) error {
+	return r.callback(ctx, callbackModal, struct {
+		CustomID   string      `json:"custom_id"`
+		Title      string      `json:"title"`
+		Components []component `json:"components"`
+	}{customID, title, rows})
+}
+
+func (r *reply) choices(ctx context.Context) {
+	err := r.callback(ctx, callbackChoices, struct {
+		Choices []struct{} `json:"choices"`
+	}{[]struct{}{}})
+	if err != nil {
+		r.log.Debug().Err(err).Msg("interaction.choices_failed")
+	}
+}
+
+func (r *reply) callback(ctx context.Context, kind int, data any) error {
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
+	defer cancel()
+	err := r.rest.do(ctx, call{
+		route: route{method: http.MethodPost, template: "/interactions/{interaction}/{token}/callback", major: r.id, free: true},
+		path:  "/interactions/" + url.PathEscape(r.id) + "/" + url.PathEscape(r.token) + "/callback",
+		body:  callback{Type: kind, Data: data}, repeatable: true,
+	}, nil)
+	if ae, ok := errors.AsType[*APIError](err); ok && ae.Code == codeAlreadyAnswered {
+		// The first try did arrive, its answer was lost.
+		return nil
+	}
+	return err
+}
+
+func (r *reply) webhook(method, template, tail string) call {
+	return call{
+		route: route{method: method, template: "/webhooks/{application}/{token}" + template, major: r.token, free: true},
+		path:  "/webhooks/" + url.PathEscape(r.application) + "/" + url.PathEscape(r.token) + tail,
+	}
+}
+
+func (r *reply) editOriginal(ctx context.Context, s said) error {
+	c := r.webhook(http.MethodPatch, "/messages/@original", "/messages/@original")
+	s.message.Flags = 0
+	c.body, c.repeatable = s.message, true
+	return r.rest.do(ctx, c, nil)
+}
+
+// followUp is sent once only: Discord has no nonce here that would keep a second try from being a second message.
+func (r *reply) followUp(ctx context.Context, s said) error {
+	c := r.webhook(http.MethodPost, "", "")
+	if s.private {
+		s.message.Flags |= flagEphemeral
+	}
+	c.body = s.message
+	return r.rest.do(ctx, c, nil)
+}
+
+func (r *reply) drop(ctx context.Context) {
+	c := r.webhook(http.MethodDelete, "/messages/@original", "/messages/@original")
+	c.repeatable = true
+	if err := r.rest.do(ctx, c, nil); err != nil {
+		r.log.Debug().Err(err).Msg("interaction.drop_failed")
+	}
+}
