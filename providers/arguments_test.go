@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/parleybot/parley/providers/internal/rows"
 )
 
 func TestClassify(t *testing.T) {
@@ -82,6 +84,7 @@ func TestClassify(t *testing.T) {
 // The recovered keys are for a notice; the arguments themselves are refused in every one of these.
 func TestTL160to164WholeKeys(t *testing.T) {
 	t.Parallel()
+	rows.Ran(t, "TL160", "TL161", "TL162", "TL163")
 	for _, c := range []struct {
 		name, raw string
 		state     ArgumentState
@@ -155,6 +158,7 @@ func quote(s string) string {
 // TL164: no prefix of what a model wrote is ever taken for what it wrote.
 func TestTL164EveryPrefixIsTruncated(t *testing.T) {
 	t.Parallel()
+	rows.Ran(t, "TL164")
 	rapid.Check(t, func(t *rapid.T) {
 		raw := payload(3).Draw(t, "payload")
 		if rapid.Bool().Draw(t, "wrapped") {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/parleybot/parley/providers/internal/rows"
 )
 
 // stream yields fragments and then, when err is set, that error.
@@ -27,6 +29,7 @@ func stream(err error, fragments ...Fragment) iter.Seq2[Fragment, error] {
 
 func TestCollect(t *testing.T) {
 	t.Parallel()
+	rows.Ran(t, "CD108", "CD118", "CD119", "CD120")
 	broken := &Error{Provider: "x", Kind: KindNetwork}
 	for _, c := range []struct {
 		name string

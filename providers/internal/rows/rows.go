@@ -1,0 +1,36 @@
+// Package rows counts which rows of the behaviour tables (TL, CD) a test run covered. Only tests import it.
+package rows
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+var (
+	mu  sync.Mutex
+	ran = map[string]bool{}
+)
+
+// Ran notes that t covers the rows named in ids ("CD108", "TL139").
+func Ran(t *testing.T, ids ...string) {
+	t.Helper()
+	mu.Lock()
+	defer mu.Unlock()
+	for _, id := range ids {
+		ran[id] = true
+	}
+}
+
+// Main runs a package's tests, prints how many rows they covered and fails when a goroutine is left. overridden names
+// the covered rows whose expectation is ours, out those that are covered elsewhere.
+func Main(m *testing.M, overridden, out string) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		fmt.Printf("rows: %d run, %d overridden, %d out\n", len(ran), len(strings.Fields(overridden)), len(strings.Fields(out)))
+		os.Exit(code)
+	}))
+}
