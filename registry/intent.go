@@ -3,11 +3,9 @@ package registry
 import (
 	"strings"
 	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 )
 
-// rememberPhrases are ways to ask for something to be kept for good.
+// rememberPhrases are ways to ask for something to be kept for good, in the form that normalize gives.
 var rememberPhrases = []string{
 	"remember", "don't forget", "dont forget", "do not forget", "never forget", "commit to memory", "commit this to memory",
 	"commit that to memory", "for future reference", "keep in mind", "note that", "note this", "note down", "take note",
@@ -31,13 +29,11 @@ func ExplicitLTMIntent(text string) bool {
 	if len(text) > maxMatchedBytes {
 		text = strings.ToValidUTF8(text[:maxMatchedBytes], "")
 	}
-	// NFKC leaves the typographic apostrophe of phone keyboards alone.
-	t := strings.ReplaceAll(normalize(text), "’", "'")
+	t := normalize(text)
 	for _, p := range otherRemembering {
-		t = strings.ReplaceAll(t, norm.NFKC.String(p), " ")
+		t = strings.ReplaceAll(t, p, " ")
 	}
 	for _, p := range rememberPhrases {
-		p = norm.NFKC.String(p)
 		if strings.IndexFunc(p, joinsEndings) >= 0 {
 			if strings.Contains(t, p) {
 				return true

@@ -80,9 +80,11 @@ func readMessage(text string, kinds []AttachmentKind) message {
 	return message{raw: text, normalized: normalize(text), kinds: kinds}
 }
 
-// normalize makes text comparable: one form for each character, lower case, single spaces.
+// normalize makes text comparable: one form for each character, lower case, single spaces, the plain apostrophe (phone
+// keyboards write another, which NFKC leaves alone).
 func normalize(s string) string {
-	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
+	s = strings.ReplaceAll(strings.ToLower(norm.NFKC.String(s)), "’", "'")
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // matcher is a compiled trigger. The zero value matches nothing.

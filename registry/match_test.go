@@ -93,6 +93,7 @@ func TestTriggerMatching(t *testing.T) {
 		{"über", "ÜBER alles", true},
 		{"café", "cafe\u0301 noir", true}, // composed or not, it is the same word
 		{"cafe", "cafe\u0301", false},
+		{"don't forget", "Don’t forget!", true},
 		{"search", "ｓｅａｒｃｈ", true},
 		{"हिन्द", "हिन्दी", false}, // a vowel sign goes on with the word
 		{"画像", "この画像を見て", true},

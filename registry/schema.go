@@ -20,7 +20,8 @@ type schema struct {
 
 // compile reads raw, which must be a schema of type object. strict adds, wherever the schema lists properties and is
 // silent about others, that there are no others: a misspelt optional argument should be a message to the model, not a
-// default it did not ask for. The schema that is sent stays as it was written.
+// default it did not ask for. Schemas of strangers (not strict) keep their word about unknown fields and are tamed.
+// The schema that is sent stays as it was written.
 func compile(raw json.RawMessage, strict bool) (*schema, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("the schema is missing")
@@ -41,6 +42,8 @@ func compile(raw json.RawMessage, strict bool) (*schema, error) {
 			doc["properties"] = map[string]any{}
 		}
 		closeObjects(doc)
+	} else {
+		doc = tame(doc)
 	}
 	// One compiler per tool, so that a hostile schema cannot refer into another tool's.
 	c := jsonschema.NewCompiler()
