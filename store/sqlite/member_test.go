@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleybot/parley/store"
+)
+
+// memberColumns is every column that holds a member's id. Erasing a member deletes by these; a new one belongs here and
+// there.
+var memberColumns = []string{
+	"memories.author_member_id",
+	"memories.member_id",
+	"settings.member_id",
+	"turns.owner_member_id",
+	"waiting_triggers.owner_member_id",
+}
+
+func TestMemberColumns(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	var named []string
+	for _, c := range columns(t, db) {
+		if c.column == "member_id" || strings.HasSuffix(c.column, "_member_id") {
+			named = append(named, c.String())
+		}
+	}
+	slices.Sort(named)
+	if diff := cmp.Diff(memberColumns, named); diff != "" {
+		t.Errorf("columns named for a member's id (-listed +in the schema):\n%s", diff)
+	}
+}
+
+// TestMemberIDsStayInTheirColumns puts a member's id wherever a record has one, and finds it in no column whose name does
+// not say so. This is what holds the naming rule: a new column that breaks it fails here.
+func TestMemberIDsStayInTheirColumns(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	const member = "700000000000000001"
+	fill(t, db, member)
+	var holding []string
+	for _, c := range columns(t, db) {
+		if strings.HasPrefix(c.table, "memory_terms") {
+			continue // an index: a trigger empties it with memories; TestForgottenWordsLeaveNoTrace looks at the bytes
+		}
+		found := false
+		text := `SELECT 1 FROM "` + c.table + `" WHERE instr(CAST("` + c.column + `" AS TEXT), ?) > 0`
+		if err := db.read.query(t.Context(), text, args{member}, func(row) error { found = true; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if found {
+			holding = append(holding, c.String())
+		}
+	}
+	slices.Sort(holding)
+	if diff := cmp.Diff(memberColumns, holding); diff != "" {
+		t.Errorf("columns that hold a member's id (-listed +found):\n%s", diff)
+	}
+}
+
+// TestForgottenWordsLeaveNoTrace is B76: after a memory is deleted its words are in no file of the store.
+func TestForgottenWordsLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := open(t, dir)
+	q := store.MemoryQuery{GuildID: "1", MemberID: "ana"}
+	const canary = "xylophonecanary"
+	var ids []int64
+	for _, content := range []string{"plays the " + canary, "before: " + canary + " and more " + strings.Repeat("filler ", 100)} {
+		m, err := db.AddMemory(t.Context(), store.Memory{Scope: store.ScopeMember, GuildID: "1", MemberID: "ana", Content: content}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, m.ID)
+	}
+	if !bytes.Contains(storedBytes(t, dir), []byte(canary)) {
+		t.Fatal("the canary was not stored; the search below would prove nothing")
+	}
+	_, updateErr := db.UpdateMemory(t.Context(), q, ids[1], "says nothing now", time.Unix(0, 0))
+	_, deleteErr := db.DeleteMemory(t.Context(), q, ids[0])
+	if err := errors.Join(updateErr, deleteErr); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(storedBytes(t, dir), []byte(canary)) {
+		t.Error("a forgotten word is still in the file")
+	}
+}
+
+// fill writes one record of every kind that names the member.
+func fill(t *testing.T, db *DB, member string) {
+	t.Helper()
+	ctx, now := t.Context(), time.Unix(0, 0)
+	_, memberErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeMember, GuildID: "1", MemberID: member, Content: "a", AuthorID: member}, 9)
+	_, guildErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "b", AuthorID: member}, 9)
+	_, claimErr := db.Claim(ctx, "message", time.Minute, now)
+	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", now)
+	err := errors.Join(memberErr, guildErr, claimErr, consumeErr,
+		db.BeginTurn(ctx, store.Turn{ID: "t", ChannelID: "c", GuildID: "1", OwnerID: member}),
+		db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}),
+		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),
+		db.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: "n", Value: "v"}),
+		db.RetainWindow(ctx, "c", "tool", 3, now),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type column struct{ table, column string }
+
+func (c column) String() string { return c.table + "." + c.column }
+
+// columns lists every column of every table, those of indexes on text included.
+func columns(t *testing.T, db *DB) []column {
+	t.Helper()
+	var all []column
+	err := db.read.query(t.Context(), `SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
+		WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'`, nil, func(r row) error {
+		var c column
+		err := r.Scan(&c.table, &c.column)
+		all = append(all, c)
+		return err
+	})
+	if err != nil || len(all) < 50 {
+		t.Fatalf("%d columns, %v", len(all), err)
+	}
+	return all
+}
+
+func storedBytes(t *testing.T, dir string) []byte {
+	t.Helper()
+	var all []byte
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		content, err := os.ReadFile(dir + string(os.PathSeparator) + entry.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, content...)
+	}
+	return all
+}
