@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -76,29 +77,39 @@ func (m *Manager) aside(work func(ctx context.Context) error) {
 	})
 }
 
-// Resume closes what a process that is gone left running and puts its waiting triggers back in line. Those that have
-// waited too long, and turns that were cut off, get one notice each. It is called once, when the edge is ready and
-// before anything new is received.
-func (m *Manager) Resume(ctx context.Context) error {
+// Leftovers is what a process that is gone left behind.
+type Leftovers struct {
+	cutOff  []store.Turn
+	waiting []store.Waiting
+}
+
+// Sweep closes what a process that is gone left running, so that none of it ever runs again, and reads what waited. It
+// is called once, before anything is received: what runs later belongs to this process.
+func (m *Manager) Sweep(ctx context.Context) (Leftovers, error) {
 	turns, calls, err := m.Store.Sweep(ctx, time.Now())
 	if err != nil {
-		return err
+		return Leftovers{}, fmt.Errorf("closing what was left running: %w", err)
 	}
 	if len(turns)+len(calls) > 0 {
 		m.Log.Warn().Int("turns", len(turns)).Int("calls", len(calls)).Msg("turn.swept_interrupted")
 	}
-	for _, t := range turns {
+	waiting, err := m.Store.AllWaiting(ctx)
+	if err != nil {
+		return Leftovers{}, fmt.Errorf("reading waiting triggers: %w", err)
+	}
+	return Leftovers{cutOff: turns, waiting: waiting}, nil
+}
+
+// Resume puts waiting triggers back in line, once the edge can answer. Those that have waited too long, and turns that
+// were cut off, get one notice each.
+func (m *Manager) Resume(l Leftovers) {
+	for _, t := range l.cutOff {
 		m.count(store.TurnInterrupted, 1)
 		m.notify(Notice{Kind: NoticeInterrupted, ChannelID: t.ChannelID, ReplyToID: t.TriggerID, Text: interruptedText})
 	}
-	waiting, err := m.Store.AllWaiting(ctx)
-	if err != nil {
-		return err
+	for _, w := range l.waiting {
+		m.resume(w)
 	}
-	for _, s := range waiting {
-		m.resume(s)
-	}
-	return nil
 }
 
 func (m *Manager) resume(s store.Waiting) {

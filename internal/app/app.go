@@ -1,0 +1,147 @@
+// Package app puts the real bot together: store, tools, models, turns and the Discord edge. It is the composition root,
+// importable so that the commands, the playground, the scenes and the benchmarks all run the very same bot.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleybot/parley/bot"
+	"github.com/parleybot/parley/internal/config"
+	"github.com/parleybot/parley/store/sqlite"
+	"github.com/parleybot/parley/toolloop"
+	"github.com/parleybot/parley/turn"
+)
+
+// Options are what an App is made of.
+type Options struct {
+	Config config.Config
+	Log    zerolog.Logger
+	// DiscordAPI replaces Discord's address; empty means Discord.
+	DiscordAPI string
+	// Practice registers the tools for trying things out.
+	Practice bool
+	// Observers are told every event of every turn; they must not block.
+	Observers []turn.Observer
+	Version   string
+}
+
+// App is one bot. Run it once.
+type App struct {
+	opts    Options
+	log     zerolog.Logger
+	store   *sqlite.DB
+	loop    *toolloop.Loop
+	manager *turn.Manager
+	bot     *bot.Bot
+}
+
+// New opens the store and assembles the bot; it connects nowhere. The caller runs the App or closes it.
+func New(ctx context.Context, o Options) (*App, error) {
+	models, err := models(o.Config.Model)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sqlite.Open(ctx, sqlite.Config{Dir: o.Config.Store.DataDir})
+	if err != nil {
+		return nil, err
+	}
+	a := &App{opts: o, log: o.Log, store: db}
+	if err := a.assemble(models); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return a, nil
+}
+
+func (a *App) assemble(models []turn.Model) error {
+	tools, err := tools(a.store, a.opts.Practice)
+	if err != nil {
+		return fmt.Errorf("registering tools: %w", err)
+	}
+	a.bot, err = bot.New(bot.Config{
+		Token: a.opts.Config.Discord.Token.Reveal(), APIBase: a.opts.DiscordAPI, Version: a.opts.Version, Log: a.log,
+	}, bot.Deps{Commands: commandHash{a.store}})
+	if err != nil {
+		return err
+	}
+	broker := toolloop.NewBroker()
+	a.loop = toolloop.New(toolloop.Deps{
+		Registry: tools, Journal: a.store, Windows: a.store, Broker: broker, Limits: loopLimits(a.opts.Config.Limits), Log: a.log,
+	})
+	a.manager = turn.NewManager(turn.Deps{
+		Edge: a.bot, Store: a.store, Loop: a.loop, Broker: broker, Registry: tools, Models: models,
+		Limits: turnLimits(a.opts.Config.Limits), Observers: a.opts.Observers, Log: a.log,
+	})
+	a.bot.Attach(a.manager)
+	return nil
+}
+
+// Ready is closed when Discord has greeted the bot and it answers.
+func (a *App) Ready() <-chan struct{} { return a.bot.Ready() }
+
+// Run serves until ctx ends, then lets running turns finish within the grace, ends the rest as interrupted, says so in
+// their channels and lets go of everything. It returns nil after such an end, and an error when Discord or the store
+// refuses the bot for good.
+func (a *App) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, a.close()) }()
+	left, err := a.manager.Sweep(ctx)
+	if err != nil {
+		return err
+	}
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	defer disconnect()
+	ended := make(chan error, 1)
+	go func() { ended <- a.bot.Run(connected) }()
+	select {
+	case <-a.bot.Ready():
+		a.manager.Resume(left)
+	case <-ctx.Done():
+	case err = <-ended:
+		a.drain(ctx)
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		a.log.Info().Dur("grace", a.opts.Config.Limits.ShutdownGrace).Msg("app.draining")
+		a.drain(ctx)
+		disconnect()
+		err = <-ended
+	case err = <-ended:
+		a.drain(ctx)
+	}
+	return err
+}
+
+// drain ends the turns while the edge can still write.
+func (a *App) drain(ctx context.Context) {
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.opts.Config.Limits.ShutdownGrace)
+	defer cancel()
+	a.manager.Drain(grace)
+}
+
+// Close lets go of an App that was never run.
+func (a *App) Close() error { return a.close() }
+
+func (a *App) close() error {
+	a.bot.Close()
+	return a.store.Close()
+}
+
+func loopLimits(l config.Limits) toolloop.Limits {
+	return toolloop.Limits{
+		ToolTimeout: l.ToolExecutionTimeout, FirstToken: l.StreamFirstTokenTimeout, StreamIdle: l.StreamIdleTimeout,
+		ApprovalTimeout: l.ApprovalTimeout, MaxIterations: l.ToolLoopMaxIterations,
+		SoftWarnIterations: l.ToolLoopSoftWarnIterations, MaxConsecutiveErrors: l.ToolLoopMaxConsecutiveErrors,
+		ResultMaxBytes: l.ToolResultMaxBytes,
+	}
+}
+
+func turnLimits(l config.Limits) turn.Limits {
+	t := turn.DefaultLimits()
+	t.TurnTimeout, t.QueueLimit, t.FollowUpInterrupts = l.TurnTimeout, l.ChannelQueueLimit, l.MaxFollowUpInterrupts
+	t.HistoryMaxBytes = l.HistoryMaxBytes
+	return t
+}

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parleybot/parley/bot"
+	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/store/sqlite"
+)
+
+// examineTimeout bounds one check that asks somebody else.
+const examineTimeout = 20 * time.Second
+
+// Check is one finding of Examine.
+type Check struct {
+	Name string
+	// Found says what was found; Err what is wrong and how to mend it.
+	Found string
+	Err   error
+}
+
+// Text is the finding in one line.
+func (c Check) Text() string {
+	if c.Err != nil {
+		return c.Err.Error()
+	}
+	return c.Found
+}
+
+// Examine checks the store, the model and the Discord account that the options name, each on its own.
+func Examine(ctx context.Context, o Options) []Check {
+	return []Check{examineStore(ctx, o), examineModel(ctx, o), examineDiscord(ctx, o)}
+}
+
+func examineStore(ctx context.Context, o Options) Check {
+	c := Check{Name: "store", Found: "the embedded store in " + o.Config.Store.DataDir + " opens and is up to date"}
+	db, err := sqlite.Open(ctx, sqlite.Config{Dir: o.Config.Store.DataDir})
+	if err == nil {
+		err = db.Close()
+	}
+	c.Err = err
+	return c
+}
+
+// examineModel asks the model for one word.
+func examineModel(ctx context.Context, o Options) Check {
+	c := Check{Name: "model"}
+	chain, err := models(o.Config.Model)
+	if err != nil {
+		c.Err = err
+		return c
+	}
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
+	defer cancel()
+	resp, err := providers.Collect(chain[0].Provider.Stream(ctx, providers.Request{
+		Model: chain[0].Name, MaxOutputTokens: 64,
+		Messages: []providers.Message{{Role: providers.RoleUser, Content: "Say hello in one word."}},
+	}), nil)
+	if err != nil {
+		c.Err = err
+		return c
+	}
+	c.Found = chain[0].Name + " at " + chain[0].Provider.Name() + " answers (" + string(resp.Finish) + ")"
+	return c
+}
+
+func examineDiscord(ctx context.Context, o Options) Check {
+	c := Check{Name: "discord"}
+	if o.Config.Discord.Token.IsZero() {
+		c.Err = errors.New("DISCORD_TOKEN is not set: create a bot in Discord's developer portal and set its token")
+		return c
+	}
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
+	defer cancel()
+	c.Found, c.Err = bot.Examine(ctx, bot.Config{Token: o.Config.Discord.Token.Reveal(), APIBase: o.DiscordAPI, Version: o.Version})
+	return c
+}
