@@ -147,9 +147,7 @@ func (d *description) check(pointer string, text []byte, amend func(any)) error 
 	if err != nil {
 		return fmt.Errorf("no JSON: %w", err)
 	}
-	if amend != nil {
-		amend(value)
-	}
+	amend(value)
 	return s.Validate(value)
 }
 

@@ -9,8 +9,8 @@ import (
 // others.
 type difference struct {
 	reason string
-	// request rewrites a decoded request body to what is described.
-	request func(any)
+	// request and answer rewrite a decoded body to what is described; nil for no difference there.
+	request, answer func(any)
 }
 
 var differences = []difference{
@@ -28,12 +28,39 @@ var differences = []difference{
 			}
 		},
 	},
+	{
+		reason: "the codes inside a form error's _errors are described as integers; the documentation's examples and Discord " +
+			"have names such as BASE_TYPE_MAX_LENGTH",
+		answer: func(v any) {
+			o, _ := v.(map[string]any)
+			walk(o["errors"], func(o map[string]any) {
+				list, _ := o["_errors"].([]any)
+				for _, e := range list {
+					if problem, ok := e.(map[string]any); ok {
+						if _, named := problem["code"].(string); named {
+							problem["code"] = json.Number("0")
+						}
+					}
+				}
+			})
+		},
+	},
 }
 
-// amend applies all differences to a request body.
-func amend(v any) {
+// amendRequest and amendAnswer apply all differences to a body.
+func amendRequest(v any) {
 	for _, d := range differences {
-		d.request(v)
+		if d.request != nil {
+			d.request(v)
+		}
+	}
+}
+
+func amendAnswer(v any) {
+	for _, d := range differences {
+		if d.answer != nil {
+			d.answer(v)
+		}
 	}
 }
 

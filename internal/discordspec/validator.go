@@ -115,7 +115,7 @@ func (d *description) request(op *operation, e discordsim.Exchange) error {
 	}
 	// The payload_json of a multipart request is what would be sent as JSON.
 	at := pointer("paths", e.Template, strings.ToLower(e.Method), "requestBody", "content", "application/json", "schema")
-	if err := d.check(at, e.RequestBody, amend); err != nil {
+	if err := d.check(at, e.RequestBody, amendRequest); err != nil {
 		return fmt.Errorf("request: %w", err)
 	}
 	return nil
@@ -141,7 +141,7 @@ func (d *description) response(op *operation, e discordsim.Exchange) error {
 	if r.Content[e.ResponseType] == nil {
 		return fmt.Errorf("answer: content type %q is not described for status %d", e.ResponseType, e.Status)
 	}
-	if err := d.check(at+pointer("content", e.ResponseType, "schema"), e.ResponseBody, nil); err != nil {
+	if err := d.check(at+pointer("content", e.ResponseType, "schema"), e.ResponseBody, amendAnswer); err != nil {
 		return fmt.Errorf("answer %d: %w", e.Status, err)
 	}
 	return nil
