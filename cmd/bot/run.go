@@ -32,7 +32,7 @@ func runBot(ctx context.Context, p process, args []string) error {
 	}
 	bot.InstallLogger(log)
 	a, err := app.New(ctx, app.Options{
-		Config: cfg, Log: log, Version: version, DiscordAPI: cfg.Discord.APIBase, Practice: cfg.Practice,
+		Config: cfg, Log: log, Version: version, DiscordAPI: cfg.Discord.APIBase, Practice: cfg.Tools.Practice,
 	})
 	if err != nil {
 		return err

@@ -17,12 +17,15 @@ type Config struct {
 	Store   Store
 	Log     Log
 	Limits  Limits
+	Tools   Tools
 }
 
 // Discord is the account the bot speaks as.
 type Discord struct {
 	// Token is the bot token, without the "Bot " prefix.
 	Token Secret `env:"DISCORD_TOKEN" help:"Bot token from Discord's developer portal. Needed by bot run, unused by the playground."`
+	// APIBase replaces Discord's address; empty means Discord.
+	APIBase string `env:"DISCORD_API_URL" help:"Address that stands in for Discord, such as a simulator or a proxy. Unset: Discord."`
 }
 
 // Model is the chat provider and the model it is asked for.
@@ -39,6 +42,12 @@ type Store struct {
 	// DatabaseURL and RedisURL are always empty: Load refuses them by name until their engines exist.
 	DatabaseURL Secret `env:"DATABASE_URL" help:"Postgres instead of the embedded store." unsupported:"this version has only the embedded store in DATA_DIR"`
 	RedisURL    Secret `env:"REDIS_URL" help:"Redis, together with DATABASE_URL." unsupported:"this version has only the embedded store in DATA_DIR"`
+}
+
+// Tools says which tools models may call.
+type Tools struct {
+	// Practice registers the tools for trying things out.
+	Practice bool `env:"PRACTICE_TOOLS" envDefault:"false" help:"Adds tools for trying things out: one is slow, one fails, one asks for approval. The playground always has them."`
 }
 
 // Log says how much is logged and in which form.
