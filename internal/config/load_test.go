@@ -124,7 +124,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	_, _, err := config.Load([]string{
 		"TURN_TIMEOUT_MS=soon", "LOG_LEVEL=loud", "CHANNEL_QUEUE_LIMIT=many", "DISCORD_TOKEN=$TOKEN", "OPENAI_BASE_URL=x", "DATABASE_URL=x",
 	})
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the join itself is looked at, not a wrapped one
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		t.Fatalf("error = %v, want joined problems", err)
 	}

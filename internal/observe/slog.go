@@ -25,16 +25,15 @@ func (h slogHandler) Enabled(_ context.Context, level slog.Level) bool {
 }
 
 func (h slogHandler) Handle(_ context.Context, r slog.Record) error {
-	e := h.logger.WithLevel(zerologLevel(r.Level))
-	for _, a := range h.attrs {
-		write(e, a)
-	}
+	attrs := slices.Clone(h.attrs)
 	r.Attrs(func(a slog.Attr) bool {
-		for _, flat := range flatten(nil, h.prefix, a) {
-			write(e, flat)
-		}
+		attrs = flatten(attrs, h.prefix, a)
 		return true
 	})
+	e := h.logger.WithLevel(zerologLevel(r.Level))
+	for _, a := range attrs {
+		write(e, a)
+	}
 	e.Msg(r.Message)
 	return nil
 }
