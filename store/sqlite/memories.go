@@ -17,7 +17,7 @@ const visible = `(
 	(scope = 'guild'  AND member_id = ''      AND guild_id = @guild AND @guild <> '')
 )`
 
-const memoryColumns = `id, scope, guild_id, member_id, private, content, author_member_id, turn_id, message_id, created_at, updated_at`
+const memoryColumns = `memories.id, scope, guild_id, member_id, private, content, author_member_id, turn_id, message_id, created_at, updated_at`
 
 // viewer is what visible asks about. A query that names no member, or claims to be in a guild and in a DM, is refused: an
 // empty id must never widen what is seen.
@@ -152,4 +152,13 @@ func scanMemory(r row, m *store.Memory) error {
 		&created, &updated)
 	m.CreatedAt, m.UpdatedAt = created.Time, updated.Time
 	return err
+}
+
+func collectMemories(into *[]store.Memory) func(row) error {
+	return func(r row) error {
+		var m store.Memory
+		err := scanMemory(r, &m)
+		*into = append(*into, m)
+		return err
+	}
 }

@@ -1,8 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,13 +19,16 @@ const (
 	defaultRecall = 100
 	// maxSearchTerms bounds the words that one search looks for: a message may be long.
 	maxSearchTerms = 64
+	// maxHits bounds the memories that are looked at for one word, newest first. A word with more hits than that says
+	// little; the bound keeps the cost of a search the same however much a guild remembers.
+	maxHits = 256
 )
 
-// FindMemories implements store.Memories. What shares words with the text comes first, by relevance (bm25); the newest
-// fill the rest, so when everything fits, everything is found.
+// FindMemories implements store.Memories. What shares words with the text comes first, the sharers of rare words before
+// those of usual ones; the newest fill the rest, so when everything fits, everything is found.
 func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error) {
 	const doing = "find memories"
-	values, err := viewer(q)
+	viewer, err := viewer(q)
 	if err != nil {
 		return nil, db.fail(ctx, doing, err)
 	}
@@ -28,53 +36,100 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 	if limit <= 0 {
 		limit = defaultRecall
 	}
-	values = append(values, sql.Named("limit", limit))
-
-	var found []store.Memory
-	seen := make(map[int64]bool)
-	collect := func(r row) error {
-		var m store.Memory
-		if err := scanMemory(r, &m); err != nil {
-			return err
-		}
-		if !seen[m.ID] && len(found) < limit {
-			seen[m.ID] = true
-			found = append(found, m)
-		}
-		return nil
+	relevant, err := db.relevant(ctx, q, limit)
+	if err != nil {
+		return nil, db.fail(ctx, doing, err)
 	}
-	if search := searchExpression(q); search != "" {
-		err := db.read.query(ctx, `
-			SELECT `+memoryColumns+` FROM memories JOIN (
-				SELECT rowid AS hit, bm25(memory_terms, 0.0, 1.0) AS distance
-				FROM memory_terms WHERE memory_terms MATCH @search
-			) ON id = hit
-			WHERE `+visible+`
-			ORDER BY distance, updated_at DESC, id DESC LIMIT @limit`, append(values, sql.Named("search", search)), collect)
-		if err != nil {
-			return nil, db.fail(ctx, doing, err)
-		}
+	found, err := db.memoriesByID(ctx, viewer, relevant)
+	if err != nil {
+		return nil, db.fail(ctx, doing, err)
 	}
 	if len(found) == limit {
 		return found, nil
 	}
-	// Both halves walk the index memories_newest from its end, so neither reads more rows than the limit.
-	err = db.read.query(ctx, `
-		SELECT * FROM (
-			SELECT * FROM (
-				SELECT `+memoryColumns+` FROM memories
-				WHERE scope = 'member' AND member_id = @member AND guild_id = @guild AND `+visible+`
-				ORDER BY updated_at DESC, id DESC LIMIT @limit)
-			UNION ALL
-			SELECT * FROM (
-				SELECT `+memoryColumns+` FROM memories
-				WHERE scope = 'guild' AND member_id = '' AND guild_id = @guild AND `+visible+`
-				ORDER BY updated_at DESC, id DESC LIMIT @limit)
-		) ORDER BY updated_at DESC, id DESC LIMIT @limit`, values, collect)
+	newest, err := db.newestMemories(ctx, viewer, limit)
 	if err != nil {
 		return nil, db.fail(ctx, doing, err)
 	}
+	for _, m := range newest {
+		if len(found) < limit && !slices.Contains(relevant, m.ID) {
+			found = append(found, m)
+		}
+	}
 	return found, nil
+}
+
+// relevant ranks by the words shared with the text. Each word weighs as much as it is rare in the places that q can see:
+// what other guilds say has no influence. (FTS5's own bm25 counts every word's hits in all guilds for each search.)
+func (db *DB) relevant(ctx context.Context, q store.MemoryQuery, limit int) ([]int64, error) {
+	searches := searchExpressions(q)
+	if len(searches) == 0 {
+		return nil, nil
+	}
+	list, err := json.Marshal(searches)
+	if err != nil {
+		return nil, err
+	}
+	scores := make(map[int64]float64)
+	err = db.read.query(ctx, `SELECT coalesce((
+			SELECT json_group_array(rowid) FROM (
+				SELECT rowid FROM memory_terms WHERE memory_terms MATCH search.value ORDER BY rowid DESC LIMIT ?)
+		), '[]') FROM json_each(?) AS search`, args{maxHits, json.RawMessage(list)}, func(r row) error {
+		var (
+			text string
+			hits []int64
+		)
+		if err := r.Scan(&text); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(text), &hits); err != nil {
+			return err
+		}
+		for _, id := range hits {
+			scores[id] += math.Log(1 + maxHits/float64(len(hits)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.SortedFunc(maps.Keys(scores), func(a, b int64) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(b, a)) // equals: the newer one
+	})
+	return ids[:min(limit, len(ids))], nil
+}
+
+// memoriesByID reads memories in the order of their ids in the list.
+func (db *DB) memoriesByID(ctx context.Context, viewer args, ids []int64) ([]store.Memory, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	var found []store.Memory
+	err = db.read.query(ctx, `SELECT `+memoryColumns+` FROM json_each(@ids) AS listed CROSS JOIN memories ON memories.id = listed.value
+		WHERE `+visible+` ORDER BY listed.key`, append(viewer, sql.Named("ids", json.RawMessage(list))), collectMemories(&found))
+	return found, err
+}
+
+// newestMemories reads what was written or changed last. Both halves walk the index memories_newest from its end, so
+// neither reads more rows than the limit.
+func (db *DB) newestMemories(ctx context.Context, viewer args, limit int) ([]store.Memory, error) {
+	var found []store.Memory
+	err := db.read.query(ctx, `
+		SELECT * FROM (
+			SELECT `+memoryColumns+` FROM memories
+			WHERE scope = 'member' AND member_id = @member AND guild_id = @guild AND `+visible+`
+			ORDER BY updated_at DESC, id DESC LIMIT @limit)
+		UNION ALL
+		SELECT * FROM (
+			SELECT `+memoryColumns+` FROM memories
+			WHERE scope = 'guild' AND member_id = '' AND guild_id = @guild AND `+visible+`
+			ORDER BY updated_at DESC, id DESC LIMIT @limit)
+		ORDER BY updated_at DESC, id DESC LIMIT @limit`, append(viewer, sql.Named("limit", limit)), collectMemories(&found))
+	return found, err
 }
 
 // indexMemory writes the words by which a memory is found.
@@ -98,16 +153,19 @@ func place(guildID, memberID string) string {
 	return "g" + guildID + "m" + memberID
 }
 
-// searchExpression writes the query for the index: any of the words, in any of the places that q can see. It is empty
-// when there is no word to look for.
-func searchExpression(q store.MemoryQuery) string {
-	var words []string
+// searchExpressions writes one query of the index per word of q's text, each within the places that q can see.
+func searchExpressions(q store.MemoryQuery) []string {
+	places := quote(place(q.GuildID, q.MemberID))
+	if q.GuildID != "" {
+		places += " OR " + quote(place(q.GuildID, ""))
+	}
+	var searches []string
 	seen := make(map[string]bool)
 	for _, term := range store.Terms(store.Clean(q.Text)) {
-		if seen[term] {
+		if term = strings.ToLower(term); seen[term] {
 			continue
 		}
-		if len(words) == maxSearchTerms {
+		if len(searches) == maxSearchTerms {
 			break
 		}
 		seen[term] = true
@@ -115,16 +173,9 @@ func searchExpression(q store.MemoryQuery) string {
 		if utf8.RuneCountInString(term) == 1 && term > "\u007f" {
 			word += "*" // one character of an unspaced script: see store.Terms
 		}
-		words = append(words, word)
+		searches = append(searches, "places : ("+places+") AND terms : "+word)
 	}
-	if len(words) == 0 {
-		return ""
-	}
-	places := quote(place(q.GuildID, q.MemberID))
-	if q.GuildID != "" {
-		places += " OR " + quote(place(q.GuildID, ""))
-	}
-	return "places : (" + places + ") AND terms : (" + strings.Join(words, " OR ") + ")"
+	return searches
 }
 
 // quote makes one string of FTS5's query language.
