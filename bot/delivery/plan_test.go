@@ -444,6 +444,69 @@ func TestCursorNeverTakesBack(t *testing.T) {
 	})
 }
 
+// The same, character by character, where a block, a fence or a span is undecided.
+func TestCursorWaitsForWhatMatters(t *testing.T) {
+	t.Parallel()
+	a := strings.Repeat("a", 30)
+	texts := map[string]string{
+		"block that fits":     a + "\n" + a[:9] + "\n```go\n" + a + "\n" + a[:12] + "\n```\n" + a + a + a,
+		"block that does not": a + "\n" + a[:9] + "\n```go\n" + a + "\n" + a + "\n```\n" + a + a + a,
+		"closer or code":      a + "\n```\n" + a + "\n```x\n" + a + "\n```\n" + a + a,
+		"spoiler":             a + " bb\n\n" + a + " ||cc\n\ndd|| " + a + a + a,
+		"link":                a + " bbbbbbbbbbb [text of it](http://a.b/c) " + a + a + a,
+		"blank lines":         a + "\n\n \n   \n" + a + "\n  \n```\n" + a + "\n```\n" + a + a,
+	}
+	for name, text := range texts {
+		for _, paragraphs := range []bool{false, true} {
+			limits := Limits{Units: 64, Paragraphs: paragraphs}
+			c := newCursor(limits)
+			var got []Message
+			for at := range len(text) {
+				for m, ok := c.next(text[:at], false); ok; m, ok = c.next(text[:at], false) {
+					got = append(got, m)
+				}
+			}
+			if len(got) == 0 {
+				t.Errorf("%s: nothing before the end", name)
+			}
+			for m, ok := c.next(text, true); ok; m, ok = c.next(text, true) {
+				got = append(got, m)
+			}
+			if diff := cmp.Diff(contents(Plan(text, limits)), contents(got)); diff != "" {
+				t.Errorf("%s, paragraphs %v: %s", name, paragraphs, diff)
+			}
+		}
+	}
+}
+
+// Wherever the cut falls in a line with marks, no half of it opens or closes a block.
+func TestPlanMarksAtTheCut(t *testing.T) {
+	t.Parallel()
+	for n := 30; n < 80; n++ {
+		x := strings.Repeat("x", n)
+		for name, text := range map[string]string{
+			"code, marks at the end":  "```\n" + x + "```\n```",
+			"code, spaced":            "```\n" + x + " ``` \n```\nend",
+			"code, other clusters":    "```\n" + strings.Repeat("(é", n) + "\n```",
+			"prose":                   x + " ```js " + x,
+			"prose, tildes":           x + "~~~" + x,
+			"line that opens nothing": "```js a`b " + x + " " + x,
+		} {
+			limits := Limits{Units: 64}
+			plan := Plan(text, limits)
+			checkPlan(t, text, limits, plan)
+			for i, m := range plan {
+				if f := openAtEnd(m.Content, limits.fenceLimit()); f.open() {
+					t.Errorf("%s, %d: message %d leaves a fence open: %s", name, n, i, m)
+				}
+				if strings.HasPrefix(m.Content, "```\n```") {
+					t.Errorf("%s, %d: message %d has an empty block: %s", name, n, i, m)
+				}
+			}
+		}
+	}
+}
+
 func FuzzPlan(f *testing.F) {
 	for _, seed := range []string{"", "a\n\nb", "```go\nx\n```", "||", "(", "`````", "~~~\n```", "\xff\xfe", "[a](b", "🇩🇪🇩", "\r\n\r\n"} {
 		f.Add(seed, 64, 3, false)

@@ -28,7 +28,7 @@ func (w *writer) put(ctx context.Context, it *iteration, m Message) error {
 	if s.id != "" {
 		err = w.edit(ctx, s, m)
 		if errors.Is(err, ErrUnknownMessage) { // somebody deleted it
-			s.id, s.nonce = "", ""
+			s.id = ""
 		}
 	}
 	if s.id == "" {

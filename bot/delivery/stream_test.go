@@ -46,8 +46,11 @@ func (c *channel) enter(ctx context.Context, verb string, m Outgoing) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	c.mu.Lock()
+	delay, fault := c.delay, c.fault
+	c.mu.Unlock()
 	select {
-	case <-time.After(c.delay):
+	case <-time.After(delay):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -61,10 +64,17 @@ func (c *channel) enter(ctx context.Context, verb string, m Outgoing) error {
 	}
 	c.calls = append(c.calls, strings.TrimSpace(fmt.Sprintf("%.1fs %s %s", time.Since(c.begun).Seconds(), verb, content)))
 	c.mu.Unlock()
-	if c.fault != nil {
-		return c.fault(verb, m)
+	if fault != nil {
+		return fault(verb, m)
 	}
 	return nil
+}
+
+// set changes the channel's behaviour while it is in use.
+func (c *channel) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
 }
 
 func (c *channel) leave(verb string) error {
@@ -381,9 +391,7 @@ func TestMessageDeletedMeanwhile(t *testing.T) {
 	stream(t, Config{ReplyTo: "q", PingReplied: true}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
 		s.Append("Hello ")
 		pass(2 * time.Second)
-		c.mu.Lock()
-		c.messages[0].gone = true
-		c.mu.Unlock()
+		c.set(func() { c.messages[0].gone = true })
 		s.Append("there")
 		finish(t, ctx, s)
 		same(t, []string{"Hello there"}, c.shown())
@@ -401,7 +409,7 @@ func TestLostChannel(t *testing.T) {
 			t.Parallel()
 			var lost []error
 			stream(t, Config{Lost: func(err error) { lost = append(lost, err) }}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
-				c.fault = func(string, Outgoing) error { return fatalErr }
+				c.set(func() { c.fault = func(string, Outgoing) error { return fatalErr } })
 				s.Append("Hello ")
 				pass(2 * time.Second)
 				s.Append("there")
@@ -453,9 +461,7 @@ func TestCreateThatSucceededAnyway(t *testing.T) {
 		c.late = func(string) error { return errors.New("502") }
 		s.Append("Hello ")
 		pass(1300 * time.Millisecond)
-		c.mu.Lock()
-		c.late = nil
-		c.mu.Unlock()
+		c.set(func() { c.late = nil })
 		s.Append("there")
 		finish(t, ctx, s)
 		same(t, []string{"Hello there"}, c.shown())
@@ -584,6 +590,65 @@ func TestProgressOfAQuickToolIsNeverSent(t *testing.T) {
 	})
 }
 
+func TestProgressEndsWithTheTurn(t *testing.T) {
+	t.Parallel()
+	stream(t, Config{}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
+		s.Progress("search…")
+		pass(2 * time.Second)
+		same(t, []string{"-# search…"}, c.shown())
+		s.Progress("")
+		pass(2 * time.Second)
+		same(t, []string(nil), c.shown())
+		s.Progress("read…")
+		pass(2 * time.Second)
+		finish(t, ctx, s)
+		same(t, []string(nil), c.shown())
+		same(t, Delivery{Complete: true}, s.Delivered())
+	})
+}
+
+// A progress line that could not be removed with the answer is removed by Close.
+func TestProgressThatStays(t *testing.T) {
+	t.Parallel()
+	var c *channel
+	stream(t, Config{}, func(t *testing.T, ctx context.Context, ch *channel, s *Streamer) {
+		c = ch
+		s.Progress("search…")
+		pass(2 * time.Second)
+		c.set(func() {
+			c.fault = func(verb string, _ Outgoing) error {
+				if verb == "delete" {
+					return errors.New("500")
+				}
+				return nil
+			}
+		})
+		s.Append("Done.")
+		finish(t, ctx, s)
+		c.set(func() { c.fault = nil })
+	})
+	same(t, []string{"Done."}, c.shown())
+}
+
+// A failed iteration blocks what comes after it, and finish makes up for it.
+func TestOrderSurvivesAFailure(t *testing.T) {
+	t.Parallel()
+	stream(t, Config{}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
+		c.set(func() { c.fault = func(string, Outgoing) error { return errors.New("500") } })
+		s.Append("One")
+		s.Boundary()
+		s.Append("Two")
+		pass(5 * time.Second)
+		if got := c.shown(); got != nil {
+			t.Errorf("shown: %v", got)
+		}
+		c.set(func() { c.fault = nil })
+		s.Append(" and more")
+		finish(t, ctx, s)
+		same(t, []string{"One", "Two and more"}, c.shown())
+	})
+}
+
 func TestTypingB07B09(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(t *testing.T, ctx context.Context, s *Streamer){
@@ -689,12 +754,12 @@ func TestX01Killed(t *testing.T) {
 		"during an edit": {func(c *channel, s *Streamer, kill func()) {
 			s.Append("Hello")
 			pass(1500 * time.Millisecond)
-			c.delay = 10 * time.Second
+			c.set(func() { c.delay = 10 * time.Second })
 			s.Append(" there")
 			pass(3 * time.Second)
 			kill()
 			synctest.Wait()
-			c.delay = 0
+			c.set(func() { c.delay = 0 })
 		}, []string{"Hello there\n-# stopped by Ada"}},
 		"during a tool": {func(c *channel, s *Streamer, kill func()) {
 			s.Append("Looking.")
@@ -736,14 +801,14 @@ func TestX01ProviderFails(t *testing.T) {
 func TestFinishObeysItsContext(t *testing.T) {
 	t.Parallel()
 	stream(t, Config{}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
-		c.delay = time.Minute
+		c.set(func() { c.delay = time.Minute })
 		s.Append("Hello")
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		if err := s.Finish(short); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Finish: %v", err)
 		}
-		c.delay = 0
+		c.set(func() { c.delay = 0 })
 	})
 }
 
@@ -777,12 +842,17 @@ func TestTextIsBounded(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	s := Start(b.Context(), Config{Port: newChannel(nil), NoTyping: true, Mode: ModeFinal})
-	defer func() { _ = s.Close(context.Background(), "") }()
 	b.ReportAllocs()
+	s := Start(b.Context(), Config{Port: newChannel(nil), NoTyping: true, Mode: ModeFinal})
+	n := 0
 	for b.Loop() {
+		if n += len(" token"); n > maxText { // a full answer takes no more
+			_ = s.Close(b.Context(), "")
+			s, n = Start(b.Context(), Config{Port: newChannel(nil), NoTyping: true, Mode: ModeFinal}), 0
+		}
 		s.Append(" token")
 	}
+	_ = s.Close(b.Context(), "")
 }
 
 func BenchmarkShortTurn(b *testing.B) {
