@@ -89,6 +89,7 @@ func (w *World) takeFault(r route, req *http.Request) *Fault {
 		if f.Times <= 0 {
 			w.faults = append(w.faults[:i:i], w.faults[i+1:]...)
 		}
+		w.record(FaultMet{Route: r.name(), Kind: hit.Kind})
 		return &hit
 	}
 	return nil

@@ -64,6 +64,12 @@ type CommandsRegistered struct {
 // RequestServed tells of one REST request and its answer.
 type RequestServed struct{ Request Request }
 
+// FaultMet tells that an injected fault has met a request, before its delay.
+type FaultMet struct {
+	Route string
+	Kind  FaultKind
+}
+
 // GatewayOpened tells of a new WebSocket connection.
 type GatewayOpened struct{ Conn int }
 
@@ -113,6 +119,7 @@ func (InteractionSent) event()     {}
 func (InteractionAnswered) event() {}
 func (CommandsRegistered) event()  {}
 func (RequestServed) event()       {}
+func (FaultMet) event()            {}
 func (GatewayOpened) event()       {}
 func (GatewayIdentified) event()   {}
 func (GatewayResumed) event()      {}

@@ -60,7 +60,8 @@ func listThreads(c *call) (int, any, error) {
 	out := struct {
 		Threads []wireChannel      `json:"threads"`
 		Members []wireThreadMember `json:"members"`
-	}{[]wireChannel{}, []wireThreadMember{}}
+		HasMore bool               `json:"has_more"`
+	}{Threads: []wireChannel{}, Members: []wireThreadMember{}}
 	for _, t := range c.w.threadsOf(g) {
 		if !c.perms(t).Has(PermViewChannel) {
 			continue

@@ -3,11 +3,15 @@ package discordsim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // replayLimit is how many events a session keeps for a resume.
 const replayLimit = 1024
+
+// maxAway is how many sessions without a connection are kept for a resume.
+const maxAway = 16
 
 // session is a gateway session: it outlives its connection and can be resumed.
 type session struct {
@@ -134,10 +138,26 @@ func (w *World) identify(c *conn, id wireIdentify) (code int, reason string) {
 	w.starts.Remaining--
 	s := &session{id: "session-" + string(w.newID()), intents: *id.Intents, shard: shard, conn: c}
 	c.session = s
+	w.forgetSessions()
 	w.sessions[s.id] = s
 	w.record(GatewayIdentified{Conn: c.number, Session: s.id, Intents: s.intents, Shard: shard})
 	w.welcome(s)
 	return 0, ""
+}
+
+// forgetSessions drops the oldest of the sessions nobody came back to, as Discord does after some minutes.
+func (w *World) forgetSessions() {
+	var away []string
+	for id, s := range w.sessions {
+		if s.conn == nil {
+			away = append(away, id)
+		}
+	}
+	slices.Sort(away) // Ids grow with time, and are of one length for centuries.
+	for len(away) > maxAway {
+		delete(w.sessions, away[0])
+		away = away[1:]
+	}
 }
 
 func (w *World) tokenValid(token string) bool {

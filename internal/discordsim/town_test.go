@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,7 +97,10 @@ func (tw *town) do(t *testing.T, method, path, body string) reply {
 
 func (tw *town) request(t *testing.T, method, path, kind string, body io.Reader, auth string) (reply, error) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, tw.server.URL()+"/api/v9"+path, body)
+	if !strings.HasPrefix(path, "/api/") {
+		path = "/api/v9" + path
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, tw.server.URL()+path, body)
 	must(t, err)
 	if req.ContentLength != 0 {
 		req.Header.Set("Content-Type", kind)

@@ -25,9 +25,10 @@ type description struct {
 	paths     map[string]map[string]json.RawMessage
 	responses map[string]response
 
-	mu       sync.Mutex // guards compiler and schemas
-	compiler *jsonschema.Compiler
-	schemas  map[string]*jsonschema.Schema
+	mu         sync.Mutex // guards what follows
+	compiler   *jsonschema.Compiler
+	schemas    map[string]*jsonschema.Schema
+	operations map[string]*operation
 
 	requests, answers atomic.Int64
 }
@@ -83,7 +84,8 @@ var load = sync.OnceValues(func() (*description, error) {
 		return nil, fmt.Errorf("reading Discord's API description: %w", err)
 	}
 	return &description{
-		paths: doc.Paths, responses: doc.Components.Responses, compiler: compiler, schemas: map[string]*jsonschema.Schema{},
+		paths: doc.Paths, responses: doc.Components.Responses, compiler: compiler,
+		schemas: map[string]*jsonschema.Schema{}, operations: map[string]*operation{},
 	}, nil
 })
 
@@ -111,15 +113,22 @@ func read() ([]byte, error) {
 
 // operation finds a method of a path.
 func (d *description) operation(method, template string) (*operation, error) {
+	name := method + " " + template
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if op := d.operations[name]; op != nil {
+		return op, nil
+	}
 	raw, ok := d.paths[template][strings.ToLower(method)]
 	if !ok {
-		return nil, fmt.Errorf("%s %s is not in the description", method, template)
+		return nil, fmt.Errorf("%s is not in the description", name)
 	}
-	var op operation
-	if err := json.Unmarshal(raw, &op); err != nil {
-		return nil, fmt.Errorf("reading %s %s of the description: %w", method, template, err)
+	op := &operation{}
+	if err := json.Unmarshal(raw, op); err != nil {
+		return nil, fmt.Errorf("reading %s of the description: %w", name, err)
 	}
-	return &op, nil
+	d.operations[name] = op
+	return op, nil
 }
 
 // schema compiles the schema at a JSON pointer, once.
