@@ -456,12 +456,18 @@ func TestCursorWaitsForWhatMatters(t *testing.T) {
 		"link":                a + " bbbbbbbbbbb [text of it](http://a.b/c) " + a + a + a,
 		"blank lines":         a + "\n\n \n   \n" + a + "\n  \n```\n" + a + "\n```\n" + a + a,
 	}
+	line := strings.Repeat("b", 29) + "\n"
+	texts["long block that does not"] = strings.Repeat(line, 27) + "\n```\n" + strings.Repeat(line, 100) + "```\n" + a
+	texts["long block that fits"] = strings.Repeat(line, 27) + "\n```\n" + strings.Repeat(line, 60) + "```\n" + strings.Repeat(line, 100)
 	for name, text := range texts {
 		for _, paragraphs := range []bool{false, true} {
-			limits := Limits{Units: 64, Paragraphs: paragraphs}
+			limits, step := Limits{Units: 64, Paragraphs: paragraphs}, 1
+			if strings.HasPrefix(name, "long") {
+				limits.Units, step = defaultUnits, 20
+			}
 			c := newCursor(limits)
 			var got []Message
-			for at := range len(text) {
+			for at := 0; at < len(text); at += step {
 				for m, ok := c.next(text[:at], false); ok; m, ok = c.next(text[:at], false) {
 					got = append(got, m)
 				}

@@ -649,6 +649,27 @@ func TestOrderSurvivesAFailure(t *testing.T) {
 	})
 }
 
+func TestOrderSurvivesAFailureThatPasses(t *testing.T) {
+	t.Parallel()
+	stream(t, Config{}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
+		failures := 1
+		c.set(func() {
+			c.fault = func(string, Outgoing) error {
+				if failures--; failures >= 0 {
+					return errors.New("500")
+				}
+				return nil
+			}
+		})
+		s.Append("One")
+		s.Boundary()
+		s.Append("Two")
+		pass(5 * time.Second)
+		same(t, []string{"One", "Two"}, c.shown())
+		finish(t, ctx, s)
+	})
+}
+
 func TestTypingB07B09(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(t *testing.T, ctx context.Context, s *Streamer){
