@@ -151,3 +151,23 @@ func TestOptionsAreCheckedAndResolved(t *testing.T) {
 		t.Errorf("command data: %s", raw)
 	}
 }
+
+func TestCommandsForAPerson(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	tw.register(t, commands)
+	names := func(p *discordsim.Person) (out []string) {
+		tw.world.Look(func(v discordsim.View) {
+			for _, c := range v.CommandsFor(tw.general, p.ID) {
+				out = append(out, c.Name)
+			}
+		})
+		return out
+	}
+	if diff := cmp.Diff([]string{"kill", "memory forget"}, names(tw.ana)); diff != "" {
+		t.Errorf("a member sees (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"admin", "config", "kill", "memory forget"}, names(tw.olga)); diff != "" {
+		t.Errorf("the owner sees (-want +got):\n%s", diff)
+	}
+}

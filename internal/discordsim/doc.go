@@ -28,6 +28,6 @@
 //	rest_*.go               the routes by family, bodies and errors
 //	form_message.go         what Discord refuses in a message; component.go the same for components
 //	fault.go, ratelimit.go  REST faults on demand; 429
-//	journal.go, view.go     what is recorded, and how it is read
+//	journal.go, view.go     what is recorded, and how it is read; info.go what a client shows of the world
 //	wire_*.go               the JSON, one file per family
 package discordsim

@@ -17,13 +17,15 @@ const (
 	outQueue = 2 * replayLimit
 	// writeTimeout ends connections whose client reads nothing.
 	writeTimeout = 10 * time.Second
+	// lingerTime is how long a closed connection waits for the client to go.
+	lingerTime = 5 * time.Second
 	// maxReceived is Discord's limit for a client's frame.
 	maxReceived = 4096
 	// sendLimit frames per minute are allowed to a client.
 	sendLimit = 120
 )
 
-// conn is one gateway connection. session, silent and endedBy are guarded by the world's lock.
+// conn is one gateway connection. session, silent and ended are guarded by the world's lock.
 type conn struct {
 	number  int
 	ws      *websocket.Conn
@@ -32,7 +34,8 @@ type conn struct {
 	kill    sync.Once
 	session *session
 	silent  bool
-	ended   bool // by the server
+	// ended is the code with which the server ended the connection; 1006 for a cut, 0 while it has not.
+	ended int
 }
 
 // outFrame is a frame to write, or the end of the connection: with a close code, or by a cut.
@@ -48,8 +51,13 @@ func (c *conn) push(f outFrame) {
 	if c.silent && !f.cut && f.code == 0 {
 		return
 	}
-	if f.cut || f.code != 0 {
-		c.ended = true
+	switch {
+	case c.ended != 0:
+		return
+	case f.cut:
+		c.ended = closeAbnormal
+	default:
+		c.ended = f.code
 	}
 	select {
 	case c.out <- f:
@@ -85,6 +93,9 @@ func (s *Server) serveGateway(rw http.ResponseWriter, r *http.Request) {
 	c.number = s.connCount
 	s.conns[c] = struct{}{}
 	w.record(GatewayOpened{Conn: c.number})
+	if g := w.takeGreeting(GreetCut); g != nil {
+		c.push(outFrame{cut: true})
+	}
 	c.push(outFrame{data: control(opHello, `{"heartbeat_interval":`+strconv.FormatInt(w.heartbeat.Milliseconds(), 10)+`}`)})
 	w.mu.Unlock()
 
@@ -102,11 +113,14 @@ func (s *Server) serveGateway(rw http.ResponseWriter, r *http.Request) {
 
 // hangUp detaches a connection's session. Only a client that said goodbye with 1000 or 1001 ends it.
 func (w *World) hangUp(c *conn, code int) {
-	closed := GatewayClosed{Conn: c.number, Code: code, ByServer: c.ended}
+	closed := GatewayClosed{Conn: c.number, Code: code, ByServer: c.ended != 0}
+	if c.ended != 0 {
+		closed.Code = c.ended
+	}
 	if s := c.session; s != nil {
 		closed.Session = s.id
 		s.conn, c.session = nil, nil
-		if !c.ended && (code == closeNormal || code == closeGoingAway) {
+		if c.ended == 0 && (code == closeNormal || code == closeGoingAway) {
 			delete(w.sessions, s.id)
 		}
 	}
@@ -127,6 +141,7 @@ func (c *conn) write(closing <-chan struct{}) {
 				return
 			case f.code != 0:
 				_ = c.ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(f.code, f.reason))
+				c.linger(closing)
 				return
 			}
 			if c.ws.WriteMessage(websocket.TextMessage, f.data) != nil {
@@ -137,6 +152,17 @@ func (c *conn) write(closing <-chan struct{}) {
 		case <-closing:
 			return
 		}
+	}
+}
+
+// linger gives the client time to read the close frame: closing a socket with unread data loses what was sent last.
+func (c *conn) linger(closing <-chan struct{}) {
+	timer := time.NewTimer(lingerTime)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.dead:
+	case <-closing:
 	}
 }
 
@@ -165,9 +191,12 @@ func (c *conn) read(w *World) int {
 			window, count = now, 0
 		}
 		w.mu.Lock()
-		if count++; count > sendLimit {
+		count++
+		switch {
+		case c.ended != 0:
+		case count > sendLimit:
 			w.refuse(c, closeRateLimited, "Rate limited.")
-		} else {
+		default:
 			c.handle(w, data)
 		}
 		w.mu.Unlock()
@@ -186,6 +215,9 @@ func (c *conn) handle(w *World, data []byte) {
 		c.push(outFrame{data: control(opHeartbeatAck, "null")})
 	case opIdentify:
 		var id wireIdentify
+		if w.greet(c) {
+			return
+		}
 		if json.Unmarshal(in.Data, &id) != nil {
 			w.refuse(c, closeDecodeError, "Error while decoding payload.")
 		} else if code, reason := w.identify(c, id); code != 0 {
@@ -193,6 +225,9 @@ func (c *conn) handle(w *World, data []byte) {
 		}
 	case opResume:
 		var r wireResume
+		if w.greet(c) {
+			return
+		}
 		if json.Unmarshal(in.Data, &r) != nil {
 			w.refuse(c, closeDecodeError, "Error while decoding payload.")
 		} else if ok, code, reason := w.resume(c, r); !ok {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/parleybot/parley/internal/discordsim"
 )
 
@@ -342,4 +344,67 @@ func TestSessionStartsRunOut(t *testing.T) {
 	if r := tw.do(t, "GET", "/users/@me", ""); r.status != 401 {
 		t.Errorf("the token still works: %d", r.status)
 	}
+}
+
+func TestGreetings(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		greeting discordsim.Greeting
+		want     func(*gateway) bool
+	}{
+		{"close", discordsim.Greeting{Kind: discordsim.GreetClose, Code: 4000}, func(g *gateway) bool { return g.closed() == 4000 }},
+		{"op 7", discordsim.Greeting{Kind: discordsim.GreetReconnect}, func(g *gateway) bool { return g.next().Op == 7 }},
+		{"op 9", discordsim.Greeting{Kind: discordsim.GreetInvalidSession}, func(g *gateway) bool { return g.next().Op == 9 }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tw := newTown(t, discordsim.Config{})
+			tt.greeting.Times = 2
+			tw.world.Greet(tt.greeting)
+			for range 2 {
+				g := tw.dial(t)
+				g.identify(tw.world.Token(), 1)
+				if !tt.want(g) {
+					t.Error("the start was not spoiled")
+				}
+			}
+			tw.open(t, 1)
+		})
+	}
+	t.Run("cut", func(t *testing.T) {
+		t.Parallel()
+		tw := newTown(t, discordsim.Config{})
+		tw.world.Greet(discordsim.Greeting{Kind: discordsim.GreetCut})
+		ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+tw.server.URL()[len("http"):]+"/gateway", nil)
+		if err == nil { // The cut may already meet the upgrade.
+			defer ws.Close()
+			defer res.Body.Close()
+			if _, _, err = ws.ReadMessage(); err == nil {
+				t.Error("got a frame")
+			}
+		}
+		tw.open(t, 1)
+	})
+}
+
+func TestUnfurlIsNoEdit(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	g, _ := tw.open(t, allIntents)
+	id := tw.say(t, tw.ana, "https://example.com")
+	g.expect("MESSAGE_CREATE")
+	if !tw.world.Unfurl(id, "Example") {
+		t.Fatal("no such message")
+	}
+	var m struct {
+		Embeds          []struct{ Title string }
+		EditedTimestamp *string `json:"edited_timestamp"`
+	}
+	must(t, json.Unmarshal(g.expect("MESSAGE_UPDATE").Data, &m))
+	if len(m.Embeds) != 1 || m.Embeds[0].Title != "Example" || m.EditedTimestamp != nil {
+		t.Errorf("update: %+v", m)
+	}
+	tw.do(t, "GET", tw.messages()+"/"+string(id), "")
 }

@@ -25,12 +25,6 @@ type MessageEdited struct{ Message Message }
 // MessageDeleted tells of a message that is gone.
 type MessageDeleted struct{ Message, Channel, By ID }
 
-// MessagePinned tells of a pin set or taken away.
-type MessagePinned struct {
-	Message, Channel ID
-	Pinned           bool
-}
-
 // TypingStarted tells that somebody types.
 type TypingStarted struct{ Channel, User ID }
 
@@ -95,8 +89,7 @@ type GatewayRefused struct {
 	Reason string
 }
 
-// GatewayClosed tells of a connection's end. Code is the client's close code, 1006 when it just went away or when the
-// server ended it (ByServer).
+// GatewayClosed tells of a connection's end. Code is the close code of the side that ended it, 1006 for none.
 type GatewayClosed struct {
 	Conn     int
 	Session  string
@@ -110,7 +103,6 @@ type PresenceUpdated struct{ Payload string }
 func (MessageCreated) event()      {}
 func (MessageEdited) event()       {}
 func (MessageDeleted) event()      {}
-func (MessagePinned) event()       {}
 func (TypingStarted) event()       {}
 func (ReactionAdded) event()       {}
 func (ReactionRemoved) event()     {}

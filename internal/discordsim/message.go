@@ -29,7 +29,6 @@ type Message struct {
 	// Embeds and Components are Discord's JSON lists, nil for none.
 	Embeds, Components json.RawMessage
 	Flags              int
-	Pinned             bool
 	// Interaction is the command, click or modal that it answers.
 	Interaction ID
 	// VisibleTo is the only person who sees an ephemeral message.
@@ -93,7 +92,7 @@ type message struct {
 	kind     int
 	tts      bool
 	mentions mentions
-	// refGuild and refChannel say where ReplyTo is.
+	// refChannel says where ReplyTo is.
 	refChannel ID
 	thread     ID
 }

@@ -62,7 +62,7 @@ func (v View) Commands(guild ID) []string {
 // Connected reports whether a gateway session of the bot is ready for events.
 func (v View) Connected() bool {
 	for _, s := range v.w.sessions {
-		if s.conn != nil {
+		if s.conn != nil && s.conn.ended == 0 {
 			return true
 		}
 	}

@@ -117,7 +117,7 @@ func (w *World) wireMessage(m *message, contentIntent bool) wireMessage {
 		MentionEveryone: m.mentions.everyone || m.mentions.here,
 		Attachments:     []wireAttachment{}, Embeds: emptyList, Components: emptyList,
 		Timestamp: stamp(m.Created), EditedTimestamp: stampOrNull(m.Edited),
-		Flags: m.Flags, Pinned: m.Pinned, TTS: m.tts, Nonce: m.Nonce,
+		Flags: m.Flags, TTS: m.tts, Nonce: m.Nonce,
 	}
 	for _, id := range m.mentions.users {
 		out.Mentions = append(out.Mentions, wireMentioned{wireUser: w.wireUser(id)})

@@ -30,6 +30,7 @@ type World struct {
 	heartbeat    time.Duration
 	starts       SessionStarts
 	faults       []*armedFault
+	greetings    []Greeting
 	limiter      *limiter
 	journal      journal
 	changed      chan struct{} // closed and replaced when something was recorded

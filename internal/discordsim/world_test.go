@@ -220,3 +220,32 @@ func TestViolationsAreKept(t *testing.T) {
 		t.Errorf("journal: %+v", r)
 	}
 }
+
+func TestViewOfGuildsAndPeople(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	thread, err := tw.ana.Thread(tw.general, "side talk", "")
+	must(t, err)
+	tw.world.Look(func(v discordsim.View) {
+		g := v.Guilds()[0]
+		var names []string
+		for _, m := range g.Members {
+			names = append(names, m.Name)
+		}
+		for _, c := range g.Channels {
+			names = append(names, "#"+c.Name)
+		}
+		if diff := cmp.Diff([]string{"olga", "Parley", "ana", "#general", "#side talk"}, names); diff != "" {
+			t.Errorf("members and channels (-want +got):\n%s", diff)
+		}
+		if c, ok := v.Channel(thread); !ok || c.Parent != tw.general || c.Kind != discordsim.ThreadPublic {
+			t.Errorf("thread: %+v", c)
+		}
+		if u, ok := v.User(v.Guilds()[0].Owner); !ok || u.Name != "olga" {
+			t.Errorf("owner: %+v", u)
+		}
+		if !v.Permissions(tw.general, tw.olga.ID).Has(discordsim.PermAdministrator) || v.Permissions("1", tw.olga.ID) != 0 {
+			t.Error("permissions are wrong")
+		}
+	})
+}

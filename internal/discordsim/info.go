@@ -1,0 +1,165 @@
+package discordsim
+
+import (
+	"slices"
+	"strings"
+)
+
+// UserInfo is somebody as a client shows them.
+type UserInfo struct {
+	ID          ID
+	Name        string
+	DisplayName string
+	Bot         bool
+}
+
+// GuildInfo is a guild as a client shows it.
+type GuildInfo struct {
+	ID, Owner ID
+	Name      string
+	Roles     []RoleInfo
+	Members   []MemberInfo
+	// Channels are the text channels in their order, then the open threads.
+	Channels []ChannelInfo
+}
+
+// RoleInfo is a role; the one of @everyone has the guild's id.
+type RoleInfo struct {
+	ID          ID
+	Name        string
+	Permissions Permissions
+	Color       int
+}
+
+// MemberInfo is a member of a guild.
+type MemberInfo struct {
+	UserInfo
+	Nick  string
+	Roles []ID
+}
+
+// ChannelInfo is a channel or thread.
+type ChannelInfo struct {
+	ID, Guild ID
+	Name      string
+	Topic     string
+	Kind      ChannelKind
+	// Parent is a thread's channel.
+	Parent ID
+	// Recipient is the person of a DM.
+	Recipient ID
+}
+
+// CommandInfo is a slash command as a person sees it in a channel; subcommands are entries of their own, with names
+// such as "memory forget".
+type CommandInfo struct {
+	Name, Description string
+	Options           []OptionInfo
+}
+
+// OptionInfo is an option of a command. Type is Discord's number: 3 string, 4 integer, 5 boolean, 6 user, 7 channel,
+// 8 role, 9 mentionable, 10 number, 11 attachment.
+type OptionInfo struct {
+	Name, Description      string
+	Type                   int
+	Required, Autocomplete bool
+	Choices                []Choice
+}
+
+// User finds somebody by id.
+func (v View) User(id ID) (UserInfo, bool) {
+	u := v.w.users[id]
+	if u == nil {
+		return UserInfo{}, false
+	}
+	return UserInfo{ID: u.id, Name: u.name, DisplayName: u.global, Bot: u.bot}, true
+}
+
+// Guilds are all guilds in the order they were made.
+func (v View) Guilds() []GuildInfo {
+	var out []GuildInfo
+	for _, id := range v.w.guildOrder {
+		g := v.w.guilds[id]
+		info := GuildInfo{ID: g.id, Owner: g.owner, Name: g.name}
+		for _, id := range g.roleOrder {
+			r := g.roles[id]
+			info.Roles = append(info.Roles, RoleInfo{ID: r.id, Name: r.name, Permissions: r.permissions, Color: r.color})
+		}
+		for _, id := range g.memberOrder {
+			u, _ := v.User(id)
+			m := g.members[id]
+			info.Members = append(info.Members, MemberInfo{UserInfo: u, Nick: m.nick, Roles: slices.Clone(m.roles)})
+		}
+		for _, id := range g.channels {
+			info.Channels = append(info.Channels, v.w.channels[id].info())
+		}
+		for _, t := range v.w.threadsOf(g) {
+			info.Channels = append(info.Channels, t.info())
+		}
+		out = append(out, info)
+	}
+	return out
+}
+
+// Channel finds a channel, thread or DM.
+func (v View) Channel(id ID) (ChannelInfo, bool) {
+	c := v.w.channels[id]
+	if c == nil {
+		return ChannelInfo{}, false
+	}
+	return c.info(), true
+}
+
+func (c *channel) info() ChannelInfo {
+	return ChannelInfo{
+		ID: c.id, Guild: c.guild, Name: c.name, Topic: c.topic, Kind: c.kind, Parent: c.parent, Recipient: c.recipient,
+	}
+}
+
+// Permissions are somebody's permissions in a channel.
+func (v View) Permissions(channel, user ID) Permissions {
+	c := v.w.channels[channel]
+	if c == nil {
+		return 0
+	}
+	return v.w.permissionsIn(c, user)
+}
+
+// CommandsFor are the slash commands that a person can use in a channel, by name.
+func (v View) CommandsFor(channel, person ID) []CommandInfo {
+	c := v.w.channels[channel]
+	if c == nil {
+		return nil
+	}
+	perms := v.w.permissionsIn(c, person)
+	var out []CommandInfo
+	for _, name := range commandNames(slices.Concat(v.w.app.guildCmds[c.guild], v.w.app.globalCmds)) {
+		cmd := v.w.visibleCommand(c, perms, name)
+		if cmd == nil || slices.ContainsFunc(out, func(i CommandInfo) bool { return strings.Fields(i.Name)[0] == name }) {
+			continue
+		}
+		out = append(out, flatten(cmd.Name, cmd.Description, cmd.Options)...)
+	}
+	return out
+}
+
+// flatten makes an entry of each subcommand.
+func flatten(name, description string, options []commandOption) []CommandInfo {
+	self := CommandInfo{Name: name, Description: description}
+	var inner []CommandInfo
+	for _, o := range options {
+		if o.Type <= optionGroup {
+			inner = append(inner, flatten(name+" "+o.Name, o.Description, o.Options)...)
+			continue
+		}
+		info := OptionInfo{Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required, Autocomplete: o.Autocomplete}
+		for _, c := range o.Choices {
+			info.Choices = append(info.Choices, Choice{Name: c.Name, Value: c.Value})
+		}
+		self.Options = append(self.Options, info)
+	}
+	if inner != nil {
+		return inner
+	}
+	return []CommandInfo{self}
+}
