@@ -11,11 +11,12 @@ import (
 )
 
 // Limits on one response. Text beyond its limit ends the stream with KindTooLarge; thinking beyond it is dropped, since
-// it is only ever looked at; a call whose arguments are longer than MaxArgumentBytes is malformed.
+// it is only ever looked at; a call whose arguments are longer than MaxArgumentBytes is malformed. MaxCalls is well above
+// what the tool loop runs of one response, so that the calls it refuses can each be answered.
 const (
 	MaxTextBytes     = 1 << 20
 	MaxThinkingBytes = 1 << 20
-	MaxCalls         = 32
+	MaxCalls         = 128
 )
 
 // maxCountedSlots bounds the memory that counting surplus calls may take.
