@@ -84,3 +84,13 @@ func marks(line string) (start, run int) {
 	}
 	return start, end - start
 }
+
+// fenceAt is the fence of the line at opener, or none for -1.
+func fenceAt(text string, opener, limit int) fence {
+	if opener < 0 {
+		return fence{}
+	}
+	line, _, _ := strings.Cut(text[opener:], "\n")
+	_, f, _ := classify(fence{}, line, limit)
+	return f
+}

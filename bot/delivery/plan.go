@@ -156,6 +156,9 @@ func (c *cursor) last(s *scan) (Message, bool) {
 	end := s.block.closing(body)
 	if end == "" {
 		end = closers(unclosedAt(s.text, s.from, fenceAt(s.text, c.opener, s.limit), s.limit))
+		if _, run := marks(body[strings.LastIndexByte(body, '\n')+1:]); end != "" && run >= 3 {
+			end = "\n" + end // behind a closing fence it would open it again
+		}
 	}
 	if s.used+units(end) > s.budget {
 		return Message{}, false

@@ -71,10 +71,10 @@ func checkPlan(t interface {
 
 // added reports whether s is nothing but a closing fence or closers.
 func added(s string) bool {
+	s = strings.TrimPrefix(s, "\n")
 	if strings.Trim(s, ")|") == "" {
 		return true
 	}
-	s = strings.TrimPrefix(s, "\n")
 	return len(s) >= 3 && (strings.Trim(s, "`") == "" || strings.Trim(s, "~") == "")
 }
 
@@ -126,6 +126,7 @@ func TestPlanWhole(t *testing.T) {
 		"TL143 open spoiler":       {"the killer is ||the butler", "the killer is ||the butler||"},
 		"TL143 closed spoiler":     {"||x|| and ||y||", "||x|| and ||y||"},
 		"TL143 with parenthesis":   {"||a (b", "||a (b)||"},
+		"TL143 around a block":     {"||see\n```\nx\n```", "||see\n```\nx\n```\n||"},
 		"logical or":               {"if a || b then", "if a || b then"},
 		"table":                    {"| a | b |\n|---|---|\n| 1 ||", "| a | b |\n|---|---|\n| 1 ||"},
 		"parenthesis in code":      {"call `f(` now", "call `f(` now"},

@@ -43,7 +43,7 @@ var ErrClosed = errors.New("delivery closed")
 type Config struct {
 	Port   Port
 	Mode   Mode   // default ModeEdit
-	Limits Limits // per iteration
+	Limits Limits // per iteration; Mode decides about Paragraphs
 
 	// Pace is the time between two visible changes while text streams, and the
 	// time before the first one. Default [DefaultPace].
@@ -225,8 +225,11 @@ func (s *Streamer) wait(ctx context.Context, done <-chan error) error {
 	case err := <-done: // it was answered last
 		return err
 	default:
-		return ErrClosed
 	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause // why the goroutine has ended, most likely
+	}
+	return ErrClosed
 }
 
 // push queues an event and reports false when the Streamer has ended.

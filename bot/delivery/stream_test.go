@@ -713,7 +713,9 @@ func killed(t *testing.T, f func(c *channel, s *Streamer, kill func())) *channel
 	t.Helper()
 	var c *channel
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		cause := errors.New("killed by Ada")
+		ctx, cancelCause := context.WithCancelCause(t.Context())
+		cancel := func() { cancelCause(cause) }
 		c = newChannel(t)
 		s := Start(ctx, Config{Port: c})
 		f(c, s, cancel)
@@ -724,8 +726,8 @@ func killed(t *testing.T, f func(c *channel, s *Streamer, kill func())) *channel
 		if n := len(c.log()); n != before {
 			t.Errorf("sent after the kill: %v", c.log()[before:])
 		}
-		if err := s.Finish(ctx); err == nil {
-			t.Error("Finish of a killed turn reports no error")
+		if err := s.Finish(ctx); !errors.Is(err, cause) {
+			t.Errorf("Finish of a killed turn: %v", err)
 		}
 		if err := s.Close(ctx, "stopped by Ada"); err != nil {
 			t.Errorf("Close: %v", err)
