@@ -59,13 +59,21 @@ func newGuilds() *guilds {
 	return &guilds{guilds: map[string]*guild{}, channels: map[string]*channel{}}
 }
 
-// reset forgets everything: a new gateway session sends all guilds again.
-func (s *guilds) reset(self string) {
+// begin starts a gateway session as self: guilds that READY no longer lists were left meanwhile. What is known of the others
+// stands until they are described again.
+func (s *guilds) begin(self string, listed []wireGuild) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.self = self
-	clear(s.guilds)
-	clear(s.channels)
+	still := make(map[string]bool, len(listed))
+	for _, g := range listed {
+		still[g.ID] = true
+	}
+	for id := range s.guilds {
+		if !still[id] {
+			s.dropGuild(id)
+		}
+	}
 }
 
 // putGuild takes a guild as GUILD_CREATE tells it.
@@ -208,18 +216,20 @@ type place struct {
 	guildID string
 	parent  string // of a thread
 	locale  string
+	// canSend: no permission that we know of forbids the bot to write. Discord has the last word.
 	canSend bool
 	// hidden: not everybody in the guild may read it.
 	hidden bool
 }
 
-// place looks a channel up. An unknown one can neither be sent to nor be called public.
+// place looks a channel up. An unknown one may be tried, since silence would be worse than a refusal, but it is not called
+// public.
 func (s *guilds) place(channelID string, now time.Time) place {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	c := s.channels[channelID]
 	if c == nil {
-		return place{hidden: true}
+		return place{canSend: true, hidden: true}
 	}
 	g := s.guilds[c.guild]
 	p := place{known: true, guildID: c.guild, locale: g.locale}
@@ -227,7 +237,7 @@ func (s *guilds) place(channelID string, now time.Time) place {
 	if c.thread() {
 		p.parent = c.parent
 		if base = s.channels[c.parent]; base == nil {
-			p.hidden = true
+			p.canSend, p.hidden = true, true
 			return p
 		}
 	}

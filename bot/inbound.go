@@ -57,7 +57,7 @@ func (t translator) inbound(m *wireMessage, now time.Time) turn.Inbound {
 		Stickers:         stickers(m.Stickers),
 		Poll:             pollText(m.Poll),
 		Locale:           at.locale,
-		// A private channel has no permissions that could forbid it.
+		// In a private chat there are no permissions that could forbid it.
 		CanReply:   m.GuildID == "" || at.canSend,
 		SentAt:     m.Timestamp.UTC(),
 		ReceivedAt: now.UTC(),

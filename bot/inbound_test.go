@@ -14,7 +14,7 @@ import (
 // testGuilds knows guild 1 with channel 10, private channel 11, thread 12 of 10; the bot is 99 with the managed role 50.
 func testGuilds() *guilds {
 	g := newGuilds()
-	g.reset("99")
+	g.begin("99", nil)
 	w := wireGuild{ID: "1", OwnerID: "7", Locale: "de", Roles: []wireRole{
 		{ID: "1", Name: "@everyone", Permissions: "274877975552"}, // view, send, history, send in threads
 		{ID: "50", Name: "Parley"}, {ID: "51", Name: "cooks"},
@@ -134,7 +134,7 @@ func TestPlaces(t *testing.T) {
 		"12":  {known: true, guildID: "1", locale: "de", canSend: true, parent: "10"},
 		"13":  {known: true, guildID: "1", locale: "de"},
 		"14":  {known: true, guildID: "1", locale: "de", canSend: true, parent: "10", hidden: true},
-		"404": {hidden: true},
+		"404": {canSend: true, hidden: true},
 	} {
 		if diff := cmp.Diff(want, g.place(id, time.Now()), cmp.AllowUnexported(place{})); diff != "" {
 			t.Errorf("channel %s: %s", id, diff)
@@ -146,7 +146,11 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("channel %s outlived its parent", id)
 		}
 	}
-	g.removeGuild("1")
+	g.begin("99", []wireGuild{{ID: "1"}})
+	if !g.place("11", time.Now()).known {
+		t.Error("a new session forgot a guild that it lists")
+	}
+	g.begin("99", []wireGuild{{ID: "2"}})
 	if g.place("11", time.Now()).known || g.count() != 0 || len(g.channels) != 0 {
 		t.Error("the guild is still there")
 	}

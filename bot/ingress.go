@@ -97,7 +97,7 @@ func (b *Bot) onReady(ctx context.Context, e event) error {
 	if err != nil {
 		return err
 	}
-	b.guilds.reset(r.User.ID)
+	b.guilds.begin(r.User.ID, r.Guilds)
 	b.identity.set(r)
 	b.log.Info().Str("user", r.User.ID).Str("name", clean(r.User.Username)).Int("guilds", len(r.Guilds)).Msg("gateway.ready")
 	b.backfill.begin()

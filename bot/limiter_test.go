@@ -172,7 +172,7 @@ func TestIdleStateIsDropped(t *testing.T) {
 		for n := range 10_000 {
 			r := route{method: http.MethodPost, template: "/interactions", major: fmt.Sprint(n), free: true}
 			must(t, through(t.Context(), l, r, limitHeaders("i", 4, "1")))
-			time.Sleep(time.Second) // virtual: interactions a second apart
+			must(t, pause(t.Context(), time.Second)) // interactions a second apart
 		}
 		if len(l.lanes) > 2*sweepEvery || len(l.windows) > 2*sweepEvery {
 			t.Errorf("%d lanes and %d windows kept", len(l.lanes), len(l.windows))
