@@ -1,6 +1,11 @@
 package discordsim
 
 import (
+	"bytes"
+	"image"
+	_ "image/gif" // Discord tells the size of images; so must their formats be known.
+	_ "image/jpeg"
+	_ "image/png"
 	"mime"
 	"net/http"
 	"net/url"
@@ -27,15 +32,18 @@ func (w *World) store(channel ID, f File) Attachment {
 	if f.Name == "" {
 		f.Name = "unknown"
 	}
-	if f.ContentType == "" {
+	// A form's default type says nothing.
+	if f.ContentType == "" || f.ContentType == "application/octet-stream" {
 		f.ContentType = mime.TypeByExtension(path.Ext(f.Name))
 	}
 	if f.ContentType == "" {
 		f.ContentType = http.DetectContentType(f.Data)
 	}
 	id := w.newID()
+	size, _, _ := image.DecodeConfig(bytes.NewReader(f.Data)) // Zero for what is no image.
 	a := Attachment{
 		ID: id, Name: f.Name, ContentType: f.ContentType, Size: len(f.Data), Description: f.Description,
+		Width: size.Width, Height: size.Height,
 		URL: w.base + "/attachments/" + string(channel) + "/" + string(id) + "/" + url.PathEscape(f.Name),
 	}
 	w.files[id] = &storedFile{Attachment: a, data: slices.Clone(f.Data)}

@@ -12,7 +12,6 @@ const (
 	componentStringSelect = 3
 	componentTextInput    = 4
 	componentUserSelect   = 5
-	componentSection      = 9
 	componentText         = 10
 	componentSeparator    = 14
 	componentContainer    = 17

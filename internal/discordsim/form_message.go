@@ -69,11 +69,14 @@ func blank(s string) bool {
 	}) == ""
 }
 
-// check finds everything wrong with the form's own fields. Discord counts code points; the UTF-16 length is never
-// smaller, and holding clients to it catches those who count neither.
+// tooLong measures a text. Discord counts code points; the UTF-16 length is never smaller, and holding clients to it
+// catches those who count neither.
+func tooLong(text string) bool { return len(utf16.Encode([]rune(text))) > maxContent }
+
+// check finds everything wrong with the form's own fields.
 func (m *messageForm) check(files []uploadedFile) error {
 	f := &form{}
-	if len(utf16.Encode([]rune(m.content()))) > maxContent {
+	if tooLong(m.content()) {
 		f.tooLong("content", maxContent)
 	}
 	if m.Flags != nil && *m.Flags&FlagComponentsV2 != 0 {

@@ -408,3 +408,40 @@ func TestUnfurlIsNoEdit(t *testing.T) {
 	}
 	tw.do(t, "GET", tw.messages()+"/"+string(id), "")
 }
+
+func TestRawEventsAndATokenReset(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	g, _ := tw.open(t, allIntents)
+	tw.world.SendEvent("MESSAGE_CREATE", []byte(`{"components":[{"type":99}]}`))
+	if f := g.expect("MESSAGE_CREATE"); f.Seq != 3 || string(f.Data) != `{"components":[{"type":99}]}` {
+		t.Errorf("raw event: %d %s", f.Seq, f.Data)
+	}
+	tw.world.RefuseToken()
+	again := tw.dial(t)
+	again.identify(tw.world.Token(), 1)
+	if code := again.closed(); code != 4004 {
+		t.Errorf("closed with %d, want 4004", code)
+	}
+}
+
+func TestShards(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	guilds := 0
+	for shard := range 2 {
+		g := tw.dial(t)
+		g.send(2, map[string]any{"token": tw.world.Token(), "intents": 1, "shard": []int{shard, 2}})
+		var ready struct{ Guilds []struct{ ID string } }
+		must(t, json.Unmarshal(g.expect("READY").Data, &ready))
+		guilds += len(ready.Guilds)
+	}
+	if guilds != 1 {
+		t.Errorf("the guild is on %d shards, want 1", guilds)
+	}
+	g := tw.dial(t)
+	g.send(2, map[string]any{"token": tw.world.Token(), "intents": 1, "shard": []int{2, 2}})
+	if code := g.closed(); code != 4010 {
+		t.Errorf("closed with %d, want 4010", code)
+	}
+}

@@ -25,8 +25,6 @@ func (id ID) number() uint64 {
 	return n
 }
 
-func (id ID) valid() bool { return id.number() != 0 }
-
 func compareIDs(a, b ID) int {
 	switch x, y := a.number(), b.number(); {
 	case x < y:

@@ -34,6 +34,8 @@ const (
 	// answerWithin is Discord's limit for the first answer, tokenLife that for all that follows.
 	answerWithin = 3 * time.Second
 	tokenLife    = 15 * time.Minute
+	// maxInteractions is how many are remembered.
+	maxInteractions = 10_000
 )
 
 // InteractionState is one interaction and what became of it.
@@ -118,6 +120,13 @@ func (w *World) send(i *interaction, data any) *interaction {
 	i.token = "interaction-token-" + string(w.newID())
 	w.interactions[i.id] = i
 	w.tokens[i.token] = i
+	w.asked = append(w.asked, i.id)
+	if len(w.asked) > maxInteractions {
+		old := w.interactions[w.asked[0]]
+		delete(w.tokens, old.token)
+		delete(w.interactions, old.id)
+		w.asked = w.asked[1:]
+	}
 	w.record(InteractionSent{i.state()})
 	// Interactions need no intent.
 	w.dispatch(dispatch{name: "INTERACTION_CREATE", guild: i.guild, body: w.wireInteraction(i, data)})

@@ -278,3 +278,22 @@ func TestAutocomplete(t *testing.T) {
 		t.Errorf("type %d, choices (-want +got):\n%s", i.Type, diff)
 	}
 }
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	g, _ := tw.open(t, allIntents)
+	var menu struct{ ID discordsim.ID }
+	tw.do(t, "POST", tw.messages(), `{"content":"Which?","components":[{"type":1,"components":[{"type":3,"custom_id":"model",`+
+		`"options":[{"label":"A","value":"a"},{"label":"B","value":"b"}]}]}]}`).into(t, &menu)
+	if _, err := tw.ana.Select(menu.ID, "model", "c"); err == nil {
+		t.Error("a value that is not offered can be selected")
+	}
+	_, err := tw.ana.Select(menu.ID, "model", "b")
+	must(t, err)
+	var data struct{ Values []string }
+	must(t, json.Unmarshal(g.receive().Data, &data))
+	if diff := cmp.Diff([]string{"b"}, data.Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}

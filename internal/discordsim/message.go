@@ -59,7 +59,9 @@ type Attachment struct {
 	Name        string
 	ContentType string
 	Size        int
-	Description string
+	// Width and Height are an image's, else 0.
+	Width, Height int
+	Description   string
 	// URL is where the simulator serves it.
 	URL string
 }
@@ -157,12 +159,27 @@ func (w *World) post(d draft) *message {
 	}
 	w.messages[m.ID] = m
 	d.channel.messages = append(d.channel.messages, m.ID)
+	w.trimHistory(d.channel)
 	if m.VisibleTo == "" {
 		d.channel.last = m.ID
 	}
 	w.record(MessageCreated{m.copy()})
 	w.dispatchMessage("MESSAGE_CREATE", m)
 	return m
+}
+
+// trimHistory forgets a channel's oldest messages, half of what is kept at a time so that it costs little per message.
+func (w *World) trimHistory(c *channel) {
+	if len(c.messages) < 2*w.history {
+		return
+	}
+	for _, id := range c.messages[:w.history] {
+		for _, a := range w.messages[id].Attachments {
+			delete(w.files, a.ID)
+		}
+		delete(w.messages, id)
+	}
+	c.messages = slices.Clone(c.messages[w.history:])
 }
 
 // change is an edit; nil fields stay as they are.
@@ -220,10 +237,10 @@ func (w *World) remove(m *message, by ID) {
 // dispatchMessage sends a message event, with its content withheld from sessions that may not see it. Ephemeral messages
 // are nobody's event.
 func (w *World) dispatchMessage(name string, m *message) {
-	if m.VisibleTo != "" {
+	c := w.channels[m.Channel]
+	if m.VisibleTo != "" || c == nil {
 		return
 	}
-	c := w.channels[m.Channel]
 	w.dispatch(dispatch{
 		name: name, intents: messageIntents(c), channel: c, body: w.wireMessageEvent(m, true),
 		// Without the intent even the message replied to is withheld, so both forms are needed for any guild message.

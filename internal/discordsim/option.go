@@ -143,9 +143,7 @@ func (r *resolver) resolve(kind int, id ID) bool {
 
 func (r *resolver) file(f File) ID {
 	a := r.w.store(r.c.id, f)
-	put(&r.resolved.Attachments, a.ID, wireAttachment{
-		ID: a.ID, Filename: a.Name, Size: a.Size, URL: a.URL, ProxyURL: a.URL, ContentType: a.ContentType, Ephemeral: true,
-	})
+	put(&r.resolved.Attachments, a.ID, a.wire(true))
 	return a.ID
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 )
 
 // ErrNotAllowed is why Discord's client would not let a person do something.
@@ -80,7 +79,7 @@ func (p *Person) Send(channel ID, d Draft) (ID, error) {
 		return "", p.denied("attach files", c)
 	case text == "" && len(d.Files) == 0 && len(d.Stickers) == 0:
 		return "", fmt.Errorf("%s writes nothing: %w", p.Name, ErrNotAllowed)
-	case len(utf16.Encode([]rune(text))) > maxContent:
+	case tooLong(text):
 		return "", fmt.Errorf("%s writes more than %d characters: %w", p.Name, maxContent, ErrNotAllowed)
 	}
 	if err := p.w.checkStickers(d.Stickers); err != nil {
@@ -110,7 +109,7 @@ func (p *Person) Edit(message ID, text string) error {
 		return err
 	}
 	text = strings.TrimFunc(text, unicode.IsSpace)
-	if m.Author != p.ID || text == "" {
+	if m.Author != p.ID || text == "" || tooLong(text) {
 		return fmt.Errorf("%s edits message %s: %w", p.Name, message, ErrNotAllowed)
 	}
 	p.w.edit(m, change{content: &text})

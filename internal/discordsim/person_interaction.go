@@ -131,7 +131,7 @@ func (p *Person) Submit(i *Interaction, values map[string]string) (*Interaction,
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	parent := p.w.interactions[i.ID]
-	if parent == nil || parent.modal == nil || parent.user != p.ID {
+	if parent == nil || parent.modal == nil || parent.user != p.ID || p.w.channels[parent.channel] == nil {
 		return nil, fmt.Errorf("%s submits a modal that is not open: %w", p.Name, errNoSuch)
 	}
 	data := wireModalData{CustomID: parent.modal.CustomID, Components: []wireModalRow{}}

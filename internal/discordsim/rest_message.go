@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// maxNonces is how many are remembered; Discord forgets them after some minutes.
+const maxNonces = 10_000
+
 // messageRoutes are the routes below a channel's messages.
 func messageRoutes() []route {
 	const messages = "/channels/{channel_id}/messages"
@@ -68,6 +71,9 @@ func createMessage(c *call) (int, any, error) {
 	}
 	posted := c.w.post(c.draft(ch, bot, &m, replyTo))
 	if nonce != "" {
+		if len(c.w.nonces) >= maxNonces {
+			clear(c.w.nonces)
+		}
 		c.w.nonces[dedupe] = posted.ID
 	}
 	return http.StatusOK, c.render(posted), nil

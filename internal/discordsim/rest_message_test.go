@@ -3,6 +3,8 @@ package discordsim_test
 import (
 	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -320,5 +322,45 @@ func TestIDsCarryTheClockAndGrow(t *testing.T) {
 	a, b := tw.say(t, tw.ana, "a"), tw.say(t, tw.ana, "b")
 	if !a.Time().Equal(now) || len(a) != len(b) || a >= b {
 		t.Errorf("ids %s and %s at %s", a, b, a.Time())
+	}
+}
+
+func TestEmbedsStickersAndKeptFiles(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	sticker, err := tw.world.AddSticker(tw.guild, "wave", "a waving hand", "wave")
+	must(t, err)
+	var m struct {
+		ID       discordsim.ID
+		Embeds   []struct{ Title string }
+		Stickers []struct{ Name string } `json:"sticker_items"`
+	}
+	tw.do(t, "POST", tw.messages(), `{"embeds":[{"title":"Card","fields":[{"name":"a","value":"b"}]}],"sticker_ids":["`+string(sticker)+`"]}`).into(t, &m)
+	if len(m.Embeds) != 1 || m.Embeds[0].Title != "Card" || len(m.Stickers) != 1 || m.Stickers[0].Name != "wave" {
+		t.Errorf("message: %+v", m)
+	}
+	if r := tw.do(t, "POST", tw.messages(), `{"sticker_ids":["1"]}`); r.code(t) != 50081 {
+		t.Errorf("unknown sticker: %s", r.text)
+	}
+
+	var body bytes.Buffer
+	mw := multipart.NewWriter(&body)
+	must(t, mw.WriteField("payload_json", `{}`))
+	for i := range 2 {
+		part, err := mw.CreateFormFile(fmt.Sprintf("files[%d]", i), fmt.Sprintf("%d.png", i))
+		must(t, err)
+		must(t, png.Encode(part, image.NewGray(image.Rect(0, 0, 3, 2))))
+	}
+	must(t, mw.Close())
+	r, err := tw.request(t, "POST", tw.messages(), mw.FormDataContentType(), &body, "Bot "+tw.world.Token())
+	must(t, err)
+	r.into(t, &m)
+	files := func() []discordsim.Attachment { m, _ := tw.world.Message(m.ID); return m.Attachments }
+	if a := files(); len(a) != 2 || a[0].Width != 3 || a[0].Height != 2 || a[0].ContentType != "image/png" {
+		t.Fatalf("attachments: %+v", a)
+	}
+	tw.do(t, "PATCH", tw.messages()+"/"+string(m.ID), `{"attachments":[{"id":"`+string(files()[1].ID)+`"}]}`)
+	if a := files(); len(a) != 1 || a[0].Name != "1.png" {
+		t.Errorf("kept attachments: %+v", a)
 	}
 }

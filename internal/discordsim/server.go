@@ -25,6 +25,8 @@ type Config struct {
 	HeartbeatInterval time.Duration
 	// JournalLimit is how many of the newest journal lines are kept for certain; 100,000 when zero.
 	JournalLimit int
+	// HistoryLimit is how many of the newest messages a channel keeps for certain; 10,000 when zero.
+	HistoryLimit int
 	// Validator, if set, sees every REST request and its answer.
 	Validator Validator
 }
@@ -100,6 +102,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.JournalLimit == 0 {
 		cfg.JournalLimit = 100_000
+	}
+	if cfg.HistoryLimit == 0 {
+		cfg.HistoryLimit = 10_000
 	}
 	return &Server{
 		world: newWorld(cfg), validator: cfg.Validator, closing: make(chan struct{}), conns: map[*conn]struct{}{},

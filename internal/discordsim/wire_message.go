@@ -61,6 +61,8 @@ type wireAttachment struct {
 	ContentType string `json:"content_type,omitempty"`
 	Description string `json:"description,omitempty"`
 	Ephemeral   bool   `json:"ephemeral,omitempty"`
+	Width       int    `json:"width,omitempty"`
+	Height      int    `json:"height,omitempty"`
 }
 
 type wireStickerItem struct {
@@ -173,12 +175,16 @@ func (w *World) wireReply(m *message, out *wireMessage, contentIntent bool) {
 func (w *World) wireAttachments(m *message) []wireAttachment {
 	out := []wireAttachment{}
 	for _, a := range m.Attachments {
-		out = append(out, wireAttachment{
-			ID: a.ID, Filename: a.Name, Size: a.Size, URL: a.URL, ProxyURL: a.URL, ContentType: a.ContentType,
-			Description: a.Description, Ephemeral: m.VisibleTo != "",
-		})
+		out = append(out, a.wire(m.VisibleTo != ""))
 	}
 	return out
+}
+
+func (a Attachment) wire(ephemeral bool) wireAttachment {
+	return wireAttachment{
+		ID: a.ID, Filename: a.Name, Size: a.Size, URL: a.URL, ProxyURL: a.URL, ContentType: a.ContentType,
+		Description: a.Description, Ephemeral: ephemeral, Width: a.Width, Height: a.Height,
+	}
 }
 
 // wireMessageEvent renders a message for MESSAGE_CREATE and MESSAGE_UPDATE.

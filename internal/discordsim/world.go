@@ -14,6 +14,7 @@ type World struct {
 	mu           sync.Mutex
 	clock        func() time.Time
 	strict       bool // interactions must be answered within 3 s of the clock
+	history      int  // how many messages a channel keeps
 	base         string
 	ids          idSource
 	app          application
@@ -26,6 +27,7 @@ type World struct {
 	files        map[ID]*storedFile
 	interactions map[ID]*interaction
 	tokens       map[string]*interaction
+	asked        []ID // interactions, oldest first
 	sessions     map[string]*session
 	heartbeat    time.Duration
 	starts       SessionStarts
@@ -44,16 +46,15 @@ type user struct {
 }
 
 type application struct {
-	id            ID
-	bot           ID
-	token         string
-	name          string
-	owner         ID
-	privileged    Intents
-	globalCmds    []*command
-	guildCmds     map[ID][]*command
-	tokenRevoked  bool
-	commandWrites int
+	id           ID
+	bot          ID
+	token        string
+	name         string
+	owner        ID
+	privileged   Intents
+	globalCmds   []*command
+	guildCmds    map[ID][]*command
+	tokenRevoked bool
 }
 
 type guild struct {
@@ -139,6 +140,7 @@ func newWorld(cfg Config) *World {
 	w := &World{
 		clock:        cfg.Clock,
 		strict:       cfg.StrictInteractions,
+		history:      cfg.HistoryLimit,
 		users:        map[ID]*user{},
 		guilds:       map[ID]*guild{},
 		channels:     map[ID]*channel{},

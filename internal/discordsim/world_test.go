@@ -249,3 +249,45 @@ func TestViewOfGuildsAndPeople(t *testing.T) {
 		}
 	})
 }
+
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{HistoryLimit: 10})
+	first := tw.say(t, tw.ana, "first")
+	for i := range 100 {
+		tw.say(t, tw.ana, fmt.Sprint(i))
+	}
+	all := tw.world.Messages(tw.general)
+	if n := len(all); n < 10 || n > 20 || all[n-1].Content != "99" {
+		t.Errorf("%d messages are kept, want 10 to 20 with the newest", n)
+	}
+	if _, ok := tw.world.Message(first); ok {
+		t.Error("the first message is still known")
+	}
+}
+
+func TestWhatAViewSelects(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	one := tw.say(t, tw.ana, "one")
+	two, err := tw.olga.Reply(one, "two")
+	must(t, err)
+	must(t, tw.ana.Delete(one))
+	tw.world.Look(func(v discordsim.View) {
+		if v.Connected() {
+			t.Error("the bot is connected")
+		}
+		if got := v.AllMessages(tw.general); len(got) != 2 {
+			t.Errorf("all messages: %+v", got)
+		}
+		got := v.MessagesBy(tw.general, tw.olga.ID)
+		if len(got) != 1 || got[0].ID != two || got[0].ReplyTo != one || got[0].Pings.None() || len(v.MessagesBy(tw.general, tw.ana.ID)) != 0 {
+			t.Errorf("messages of olga: %+v", got)
+		}
+	})
+	tw.open(t, 1)
+	must(t, tw.world.Wait(t.Context(), discordsim.View.Connected))
+	if _, err := tw.olga.Reply(one, "too late"); err == nil {
+		t.Error("a deleted message can be replied to")
+	}
+}
