@@ -1,0 +1,209 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/parleybot/parley/providers"
+)
+
+// chunk is one data event of a stream, or a whole answer that was not streamed. Members whose type differs between
+// servers are read leniently: a surprise in one of them must not cost the rest of the chunk.
+type chunk struct {
+	Error   json.RawMessage `json:"error"`
+	Model   text            `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+}
+
+type choice struct {
+	Index        count  `json:"index"`
+	Delta        *delta `json:"delta"`
+	Message      *delta `json:"message"`
+	FinishReason text   `json:"finish_reason"`
+}
+
+type delta struct {
+	Content          json.RawMessage   `json:"content"`
+	Refusal          text              `json:"refusal"`
+	ReasoningContent text              `json:"reasoning_content"`
+	Reasoning        text              `json:"reasoning"`
+	ReasoningDetails json.RawMessage   `json:"reasoning_details"`
+	ToolCalls        []json.RawMessage `json:"tool_calls"`
+	FunctionCall     *functionPart     `json:"function_call"`
+}
+
+type functionPart struct {
+	Name      text            `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// text is a string; anything else reads as "".
+type text string
+
+func (t *text) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		s = ""
+	}
+	*t = text(s)
+	return nil
+}
+
+// count is a number that some servers send as 12.0; anything else reads as 0.
+type count int
+
+func (c *count) UnmarshalJSON(raw []byte) error {
+	var f float64
+	if json.Unmarshal(raw, &f) != nil || f < 0 || f > 1<<40 {
+		f = 0
+	}
+	*c = count(f)
+	return nil
+}
+
+type usage struct {
+	Prompt        count `json:"prompt_tokens"`
+	Completion    count `json:"completion_tokens"`
+	CacheHit      count `json:"prompt_cache_hit_tokens"`
+	PromptDetails struct {
+		Cached     count `json:"cached_tokens"`
+		CacheWrite count `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning count `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+func (u *usage) neutral() providers.Usage {
+	return providers.Usage{
+		Input: int(u.Prompt), Output: int(u.Completion),
+		CacheRead: int(max(u.PromptDetails.Cached, u.CacheHit)), CacheWrite: int(u.PromptDetails.CacheWrite),
+		Reasoning: int(u.CompletionDetails.Reasoning),
+	}
+}
+
+// thinking is the reasoning of a delta. Some servers send the same text under two names, so only one counts.
+func (d *delta) thinking() string {
+	switch {
+	case d.ReasoningContent != "":
+		return string(d.ReasoningContent)
+	case d.Reasoning != "":
+		return string(d.Reasoning)
+	case len(d.ReasoningDetails) == 0:
+		return ""
+	}
+	var parts []struct {
+		Text text `json:"text"`
+	}
+	if json.Unmarshal(d.ReasoningDetails, &parts) != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(string(p.Text))
+	}
+	return b.String()
+}
+
+// content reads a delta's content, which is a string or a list of typed parts.
+func (d *delta) content() (shown, thought string) {
+	raw := bytes.TrimSpace(d.Content)
+	if len(raw) == 0 || raw[0] != '[' {
+		var s text
+		if len(raw) > 0 {
+			_ = s.UnmarshalJSON(raw)
+		}
+		return string(s), ""
+	}
+	var parts []contentPart
+	if json.Unmarshal(raw, &parts) != nil {
+		return "", ""
+	}
+	for _, p := range parts {
+		switch p.Type {
+		case "text", "output_text":
+			shown += string(p.Text)
+		case "thinking", "reasoning":
+			thought += string(p.Text) + p.inner()
+		}
+	}
+	return shown, thought
+}
+
+type contentPart struct {
+	Type text `json:"type"`
+	Text text `json:"text"`
+	// Thinking is a string or again a list of text parts.
+	Thinking json.RawMessage `json:"thinking"`
+}
+
+func (p contentPart) inner() string {
+	inner := delta{Content: p.Thinking}
+	shown, _ := inner.content()
+	return shown
+}
+
+// entries reads the pieces of calls in a delta. broken counts those that could not be read.
+func (d *delta) entries(provider, model string) (entries []entry, broken int) {
+	for _, raw := range d.ToolCalls {
+		var wire struct {
+			Index            *count          `json:"index"`
+			ID               text            `json:"id"`
+			Function         functionPart    `json:"function"`
+			ExtraContent     json.RawMessage `json:"extra_content"`
+			ThoughtSignature json.RawMessage `json:"thought_signature"`
+		}
+		if json.Unmarshal(raw, &wire) != nil {
+			broken++
+			continue
+		}
+		e := wire.Function.entry()
+		e.id = string(wire.ID)
+		if wire.Index != nil {
+			e.index = new(int(*wire.Index))
+		}
+		e.opaque = keepOpaque(provider, model, map[string]json.RawMessage{
+			"extra_content": wire.ExtraContent, "thought_signature": wire.ThoughtSignature,
+		})
+		entries = append(entries, e)
+	}
+	if f := d.FunctionCall; f != nil {
+		e := f.entry()
+		e.index = new(int)
+		entries = append(entries, e)
+	}
+	return entries, broken
+}
+
+func (f functionPart) entry() entry {
+	e := entry{name: string(f.Name)}
+	switch raw := bytes.TrimSpace(f.Arguments); {
+	case len(raw) == 0 || string(raw) == "null":
+	case raw[0] == '"':
+		var s text
+		_ = s.UnmarshalJSON(raw)
+		e.arguments = string(s)
+	default:
+		e.arguments, e.whole = compact(raw), true
+	}
+	return e
+}
+
+// keepOpaque packs vendor members of a call with their origin.
+func keepOpaque(provider, model string, members map[string]json.RawMessage) json.RawMessage {
+	for name, value := range members {
+		if len(value) == 0 || string(value) == "null" {
+			delete(members, name)
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	packed, err := json.Marshal(opaque{Provider: provider, Model: model, Members: members})
+	if err != nil {
+		return nil
+	}
+	return packed
+}

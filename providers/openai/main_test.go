@@ -1,0 +1,12 @@
+package openai
+
+import (
+	"testing"
+
+	"github.com/parleybot/parley/providers/internal/rows"
+)
+
+// Rows of the other wire and of costs, which are not built yet.
+const elsewhere = "CD126 CD127 CD128 CD129 CD131 CD132 CD133 CD134 CD135 CD136 CD137 CD138 CD139"
+
+func TestMain(m *testing.M) { rows.Main(m, "CD108 CD119", elsewhere) }

@@ -1,0 +1,201 @@
+package openai
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/parleybot/parley/providers"
+)
+
+// dialect is what a service was found not to understand.
+type dialect struct {
+	noStreamOptions bool
+	// swapLimit sends the token limit under the name we would not have chosen.
+	swapLimit bool
+}
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func check(req providers.Request) error {
+	if req.Model == "" {
+		return errors.New("no model was chosen")
+	}
+	for _, t := range req.Tools {
+		if !toolName.MatchString(t.Name) {
+			return fmt.Errorf("tool name %q must match %s", t.Name, toolName)
+		}
+	}
+	return nil
+}
+
+// params maps a request to the vendor's type.
+func (p *Provider) params(req providers.Request, d dialect) sdk.ChatCompletionNewParams {
+	params := sdk.ChatCompletionNewParams{Model: req.Model, Messages: p.messages(req)}
+	if !d.noStreamOptions {
+		params.StreamOptions = sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)}
+	}
+	if n := int64(req.MaxOutputTokens); n > 0 {
+		if wantsCompletionLimit(req.Model) != d.swapLimit {
+			params.MaxCompletionTokens = param.NewOpt(n)
+		} else {
+			params.MaxTokens = param.NewOpt(n)
+		}
+	}
+	for _, t := range req.Tools {
+		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: plainSchema(t.Schema)}
+		if t.Description != "" {
+			f.Description = param.NewOpt(t.Description)
+		}
+		params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(f))
+	}
+	return params
+}
+
+// reasoningFamily recognises the models that refuse max_tokens.
+var reasoningFamily = regexp.MustCompile(`^(o\d|gpt-[5-9])`)
+
+func wantsCompletionLimit(model string) bool {
+	return reasoningFamily.MatchString(model[strings.LastIndexByte(model, '/')+1:])
+}
+
+// learn looks in a refusal for a parameter that can be left out or renamed. It reports whether another try makes sense.
+func (p *Provider) learn(d dialect, req providers.Request, body []byte) bool {
+	text := string(body)
+	switch {
+	case !d.noStreamOptions && strings.Contains(text, "stream_options"):
+		p.noStreamOptions.Store(true)
+		return true
+	case !d.swapLimit && req.MaxOutputTokens > 0 && (strings.Contains(text, "max_tokens") || strings.Contains(text, "max_completion_tokens")):
+		p.swapLimit.Store(true)
+		return true
+	}
+	return false
+}
+
+// messages maps the repaired conversation. Only a system text at the very start is sent: strict prompt templates refuse
+// a later one. Neighbouring user messages become one, for the same reason.
+func (p *Provider) messages(req providers.Request) []sdk.ChatCompletionMessageParamUnion {
+	repaired := providers.Repair(req.Messages)
+	system := req.System
+	if system == "" && len(repaired) > 0 && repaired[0].Role == providers.RoleSystem {
+		system = repaired[0].Content
+	}
+	var out []sdk.ChatCompletionMessageParamUnion
+	if strings.TrimSpace(system) != "" {
+		out = append(out, sdk.SystemMessage(system))
+	}
+	ids := wireIDs{used: map[string]bool{}}
+	// The results of an assistant message follow it directly, in call order.
+	var pending []string
+	var users []string
+	flush := func() {
+		if len(users) > 0 {
+			out = append(out, sdk.UserMessage(strings.Join(users, "\n\n")))
+			users = nil
+		}
+	}
+	for _, m := range repaired {
+		switch m.Role {
+		case providers.RoleUser:
+			users = append(users, m.Content)
+		case providers.RoleAssistant:
+			flush()
+			var message sdk.ChatCompletionMessageParamUnion
+			message, pending = p.assistant(m, &ids, req.Model)
+			out = append(out, message)
+		case providers.RoleTool:
+			content := m.Content
+			if content == "" {
+				content = "(empty)"
+			}
+			out = append(out, sdk.ToolMessage(content, pending[0]))
+			pending = pending[1:]
+		case providers.RoleSystem, providers.RoleNote:
+		}
+	}
+	flush()
+	return out
+}
+
+func (p *Provider) assistant(m providers.Message, ids *wireIDs, model string) (sdk.ChatCompletionMessageParamUnion, []string) {
+	var a sdk.ChatCompletionAssistantMessageParam
+	// An empty text is sent as "", not left out: several servers refuse null beside calls.
+	a.Content.OfString = param.NewOpt(m.Content)
+	var sent []string
+	for _, c := range m.Calls {
+		call := sdk.ChatCompletionMessageFunctionToolCallParam{
+			ID: ids.assign(c),
+			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
+				Name: sentName(c.Name), Arguments: c.Arguments,
+			},
+		}
+		if extra := p.sentOpaque(c.Opaque, model); len(extra) > 0 {
+			call.SetExtraFields(extra)
+		}
+		sent = append(sent, call.ID)
+		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &call})
+	}
+	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}, sent
+}
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// sentName makes a name that a model invented acceptable to a vendor; it is history, nothing is looked up by it.
+func sentName(name string) string {
+	name = strings.Trim(notInName.ReplaceAllString(name, "_"), "_")
+	if name == "" {
+		return "unnamed"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// opaque is how we keep vendor data on a call: with its origin, because another service refuses it.
+type opaque struct {
+	Provider string                     `json:"provider"`
+	Model    string                     `json:"model"`
+	Members  map[string]json.RawMessage `json:"members"`
+}
+
+func (p *Provider) sentOpaque(raw json.RawMessage, model string) map[string]any {
+	var o opaque
+	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o.Provider != p.name || o.Model != model {
+		return nil
+	}
+	extra := make(map[string]any, len(o.Members))
+	for name, value := range o.Members {
+		extra[name] = value
+	}
+	return extra
+}
+
+// wireIDs gives each call of a request an id that is unique in it: servers restart their numbering every turn, and some
+// vendors refuse ids in another's format.
+type wireIDs struct{ used map[string]bool }
+
+// maxIDLength is OpenAI's limit.
+const maxIDLength = 40
+
+func (w *wireIDs) assign(c providers.Call) string {
+	id := c.ID
+	for n := 0; id == "" || len(id) > maxIDLength || w.used[id]; n++ {
+		id = derivedID(fmt.Sprintf("%s/%s/%d", c.Key, c.ID, n))
+	}
+	w.used[id] = true
+	return id
+}
+
+// derivedID is nine letters and digits, the one form that every vendor takes.
+func derivedID(seed string) string {
+	sum := sha256.Sum256([]byte(seed))
+	id := new(big.Int).SetBytes(sum[:]).Text(62)
+	return id[:9]
+}
