@@ -130,6 +130,7 @@ func parse(cfg *Config, set map[string]string) []error {
 		FuncMap: map[reflect.Type]env.ParserFunc{
 			reflect.TypeFor[time.Duration](): parseMillis,
 			reflect.TypeFor[int]():           parseWhole,
+			reflect.TypeFor[bool]():          parseSwitch,
 		},
 	})
 	if err == nil {
@@ -172,6 +173,14 @@ func parseWhole(value string) (any, error) {
 	return int(n), nil
 }
 
+func parseSwitch(value string) (any, error) {
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return nil, fmt.Errorf("%q is neither true nor false", value)
+	}
+	return on, nil
+}
+
 // normalise brings single values into the form the rest of the program expects, and refuses those it can't.
 func normalise(cfg *Config) []error {
 	var problems []error
@@ -180,8 +189,13 @@ func normalise(cfg *Config) []error {
 		problems = append(problems, &Problem{Name: "DISCORD_TOKEN", Text: "has white space inside; paste the token alone"})
 	}
 	cfg.Discord.Token = NewSecret(token)
-	if text := checkBaseURL(cfg.Model.BaseURL); text != "" {
-		problems = append(problems, &Problem{Name: "OPENAI_BASE_URL", Text: text})
+	for _, at := range []struct{ name, url string }{
+		{"DISCORD_API_URL", cfg.Discord.APIBase},
+		{"OPENAI_BASE_URL", cfg.Model.BaseURL},
+	} {
+		if text := checkBaseURL(at.url); text != "" {
+			problems = append(problems, &Problem{Name: at.name, Text: text})
+		}
 	}
 	return problems
 }
@@ -196,7 +210,7 @@ func checkBaseURL(raw string) string {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return "is not an absolute http or https URL"
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "must hold no user, query or fragment; put the key into OPENAI_API_KEY"
+		return "must hold no user, query or fragment; a key has a variable of its own"
 	}
 	return ""
 }

@@ -93,6 +93,8 @@ func TestRefusedByName(t *testing.T) {
 		"duration that overflows":     {"TURN_TIMEOUT_MS=9223372036854775807", "TURN_TIMEOUT_MS: "},
 		"fraction for a count":        {"TOOL_LOOP_MAX_ITERATIONS=1.5", `TOOL_LOOP_MAX_ITERATIONS: "1.5" is not a whole number`},
 		"level outside the set":       {"LOG_LEVEL=verbose", `LOG_LEVEL: "verbose" is none of debug, info, warn, error`},
+		"switch in other words":       {"PRACTICE_TOOLS=maybe", `PRACTICE_TOOLS: "maybe" is neither true nor false`},
+		"stand-in without a scheme":   {"DISCORD_API_URL=localhost", "DISCORD_API_URL: is not an absolute http or https URL"},
 		"engine that isn't built":     {"DATABASE_URL=postgres://u:hunter2@h/db", "DATABASE_URL: is not supported in this version"},
 		"the other engine":            {"REDIS_URL=redis://h", "REDIS_URL: is not supported in this version"},
 		"B106 plain placeholder":      {"DISCORD_TOKEN=$DISCORD_TOKEN", "DISCORD_TOKEN: holds an unexpanded placeholder"},
