@@ -138,7 +138,7 @@ type Request struct {
 	Response []byte
 	// Fault says that an injected fault or the rate limiter made the answer (for a lost answer: hid it).
 	Fault bool
-	// Violation is what the Config's Validator had against the exchange, empty for nothing.
+	// Violation is what the Config's Validator had against the exchange, or that there is no such route; empty for nothing.
 	Violation string
 	Took      time.Duration
 }

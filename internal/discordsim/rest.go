@@ -202,6 +202,9 @@ func (s *Server) report(r route, req *http.Request, p *payload, a answer, took t
 		name = req.Method + " "
 	}
 	violation := ""
+	if r.template == "" {
+		violation = "the simulator has no route for " + req.Method + " " + path
+	}
 	if s.validator != nil && r.template != "" && !a.cut {
 		err := s.validator.Validate(Exchange{
 			Method: r.method, Template: r.template, Path: strings.SplitN(path, "?", 2)[0], Query: req.URL.Query(),

@@ -132,6 +132,16 @@ func TestMessageErrors(t *testing.T) {
 	}
 }
 
+func TestUnknownRoutesAreViolations(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	tw.do(t, "GET", "/voice/regions", "")
+	want := []string{"GET : the simulator has no route for GET /voice/regions"}
+	if diff := cmp.Diff(want, tw.server.Violations()); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+}
+
 func TestWrongTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	tw := newTown(t, discordsim.Config{})

@@ -168,7 +168,8 @@ func (s *Server) enter() bool {
 	return true
 }
 
-// Violations are what the Validator had against exchanges so far, at most the first hundred.
+// Violations are what the Validator had against exchanges so far, and requests for routes that the simulator lacks; at
+// most the first hundred.
 func (s *Server) Violations() []string {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
