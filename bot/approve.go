@@ -54,11 +54,13 @@ func (b *Bot) ask(ctx context.Context, c turn.Card) error {
 	if err != nil {
 		return err
 	}
+	b.cards.put(c)
 	id, err := b.rest.create(ctx, c.ChannelID, m)
 	if err != nil {
+		b.cards.take(c.Token)
 		return fmt.Errorf("showing an approval card: %w", err)
 	}
-	b.cards.put(c, id)
+	b.cards.shown(c.Token, id)
 	return nil
 }
 
@@ -126,7 +128,7 @@ func endingText(s turn.CardState) string {
 // closeCard shows how a card ended, unless a click's handler shows it.
 func (b *Bot) closeCard(ctx context.Context, token string, s turn.CardState) {
 	o, ok := b.cards.take(token)
-	if !ok || o.answered && (s == turn.CardApproved || s == turn.CardDenied) {
+	if !ok || o.messageID == "" || o.answered && (s == turn.CardApproved || s == turn.CardDenied) {
 		return
 	}
 	if err := b.rest.edit(ctx, o.card.ChannelID, o.messageID, closedCard(o.card, endingText(s))); err != nil {

@@ -132,6 +132,7 @@ func (b *Bot) fillRecent(ctx context.Context) {
 func (b *Bot) fill(ctx context.Context, limit int, keep func(channelID string, s sighting) bool) {
 	for _, gap := range b.backfill.take(limit, keep) {
 		b.work.Go(func() {
+			defer b.recovered("a backfill")
 			select {
 			case b.filling <- struct{}{}:
 				defer func() { <-b.filling }()

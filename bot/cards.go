@@ -25,7 +25,8 @@ type openCard struct {
 
 func newCards() *cards { return &cards{open: map[string]openCard{}} }
 
-func (c *cards) put(card turn.Card, messageID string) {
+// put comes before the card is shown: it may be clicked before the request that shows it has returned.
+func (c *cards) put(card turn.Card) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.open) >= maxCards {
@@ -36,7 +37,17 @@ func (c *cards) put(card turn.Card, messageID string) {
 			}
 		}
 	}
-	c.open[card.Token] = openCard{card: card, messageID: messageID}
+	c.open[card.Token] = openCard{card: card}
+}
+
+// shown notes which message a card became.
+func (c *cards) shown(token, messageID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o, ok := c.open[token]; ok {
+		o.messageID = messageID
+		c.open[token] = o
+	}
 }
 
 // answer marks a card as answered or, when the answer came too late, as not.

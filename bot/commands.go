@@ -85,6 +85,7 @@ func (b *Bot) registerCommands(ctx context.Context, application string) {
 	}
 	b.work.Go(func() {
 		defer b.registering.Unlock()
+		defer b.recovered("the registration of commands")
 		ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 		defer cancel()
 		if err := b.writeCommands(ctx, application); err != nil && ctx.Err() == nil {

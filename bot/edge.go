@@ -87,6 +87,7 @@ func (b *Bot) Self() registry.Persona { return b.identity.persona() }
 func (b *Bot) background(ctx context.Context, f func(context.Context)) {
 	ctx = context.WithoutCancel(ctx)
 	ok := b.behind.try(func() {
+		defer b.recovered("a notice")
 		ctx, cancel := context.WithTimeout(ctx, backgroundTimeout)
 		defer cancel()
 		f(ctx)

@@ -282,6 +282,27 @@ func TestOpenNeverHangs(t *testing.T) {
 	})
 }
 
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]discordsim.Intents{"granted": 0, "not granted": discordsim.IntentMessageContent} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tw := newTown(t, discordsim.Config{Bot: discordsim.BotConfig{IntentsOff: off}}, nil)
+			t.Cleanup(tw.bot.Close)
+			tw.world.SetSessionStarts(discordsim.SessionStarts{Total: 1000, Remaining: 7, ResetAfter: time.Hour})
+			p, err := tw.bot.Probe(t.Context())
+			must(t, err)
+			if p.ApplicationID != string(tw.world.Bot()) || p.StartsLeft != 7 || p.StartsTotal != 1000 || p.StartsReset != time.Hour || p.MessageContent != (off == 0) {
+				t.Errorf("%+v", p)
+			}
+			tw.world.RefuseToken()
+			if _, err := tw.bot.Probe(t.Context()); fatalIn(err) == nil {
+				t.Errorf("a revoked token: %v", err)
+			}
+		})
+	}
+}
+
 func TestNoTokenInErrors(t *testing.T) {
 	t.Parallel()
 	const token = "very-secret"

@@ -14,7 +14,6 @@ const queueSize = 4096
 
 // event is one gateway event, copied out of the library's hands.
 type event struct {
-	conn *connection
 	kind string
 	data []byte
 }
@@ -46,12 +45,12 @@ var handlers = map[string]func(*Bot, context.Context, event) error{
 
 // push queues an event. It is called on the library's reading goroutine and must return at once: a slow handler would
 // delay heartbeats and lose the connection.
-func (b *Bot) push(c *connection, kind string, data []byte) {
+func (b *Bot) push(kind string, data []byte) {
 	if handlers[kind] == nil {
 		return
 	}
 	select {
-	case b.events <- event{conn: c, kind: kind, data: bytes.Clone(data)}:
+	case b.events <- event{kind: kind, data: bytes.Clone(data)}:
 	default:
 		// Every power of two, so that a flood of events is no flood of log lines.
 		if n := b.dropped.Add(1); n&(n-1) == 0 {
@@ -74,13 +73,16 @@ func (b *Bot) dispatch(ctx context.Context) {
 
 // handle is a recover point: a message that breaks us must not break the others.
 func (b *Bot) handle(ctx context.Context, e event) {
-	defer func() {
-		if p := recover(); p != nil {
-			b.log.Error().Str("event", e.kind).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("gateway.event_panic")
-		}
-	}()
+	defer b.recovered(e.kind)
 	if err := handlers[e.kind](b, ctx, e); err != nil {
 		b.log.Warn().Str("event", e.kind).Err(err).Msg("gateway.event_unreadable")
+	}
+}
+
+// recovered, deferred, turns a panic into a log line.
+func (b *Bot) recovered(doing string) {
+	if p := recover(); p != nil {
+		b.log.Error().Str("doing", doing).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("bot.panic")
 	}
 }
 

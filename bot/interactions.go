@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/parleybot/parley/turn"
@@ -89,11 +88,7 @@ func (b *Bot) onInteraction(ctx context.Context, e event) error {
 	ok := b.interacting.try(func() {
 		ctx, cancel := context.WithTimeout(ctx, interactionLife)
 		defer cancel()
-		defer func() {
-			if p := recover(); p != nil {
-				b.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("interaction.panic")
-			}
-		}()
+		defer b.recovered("an interaction")
 		b.interact(ctx, i)
 	})
 	if !ok {

@@ -43,7 +43,7 @@ type connection struct {
 }
 
 // newConnection makes a connection that ends with ctx. push is given every event, on the library's reading goroutine.
-func (b *Bot) newConnection(ctx context.Context, push func(c *connection, kind string, data []byte)) (*connection, error) {
+func (b *Bot) newConnection(ctx context.Context, push func(kind string, data []byte)) (*connection, error) {
 	dg, err := discordgo.New("Bot " + b.cfg.Token)
 	if err != nil {
 		return nil, fmt.Errorf("creating a gateway session: %w", err)
@@ -77,16 +77,12 @@ func (b *Bot) newConnection(ctx context.Context, push func(c *connection, kind s
 	}
 	dg.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) {
 		// The library recovers no panic: one here would end the process.
-		defer func() {
-			if p := recover(); p != nil {
-				b.log.Error().Interface("panic", p).Msg("gateway.handler_panic")
-			}
-		}()
+		defer b.recovered("the library's handler")
 		if e.Type == "READY" || e.Type == "RESUMED" {
 			c.link.standing.Store(true)
 			c.once.Do(func() { close(c.ready) })
 		}
-		push(c, e.Type, e.RawData)
+		push(e.Type, e.RawData)
 	})
 	dg.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { c.ended() })
 	return c, nil

@@ -95,31 +95,43 @@ func (b *Bot) whyEnded(c *connection) error {
 	return fmt.Errorf("gateway connection ended with close code %d", code)
 }
 
-// checkStarts asks how many session starts the day has left.
-func (b *Bot) checkStarts(ctx context.Context) error {
-	var said struct {
-		Shards int `json:"shards"`
-		Limit  struct {
-			Total      int   `json:"total"`
-			Remaining  int   `json:"remaining"`
-			ResetAfter int64 `json:"reset_after"` // milliseconds
-		} `json:"session_start_limit"`
-	}
-	err := b.rest.do(ctx, call{
+// gatewayInfo is Discord's answer to GET /gateway/bot.
+type gatewayInfo struct {
+	Shards int         `json:"shards"`
+	Limit  startLimits `json:"session_start_limit"`
+}
+
+type startLimits struct {
+	Total      int   `json:"total"`
+	Remaining  int   `json:"remaining"`
+	ResetAfter int64 `json:"reset_after"` // milliseconds
+}
+
+func (l startLimits) resetAfter() time.Duration {
+	return time.Duration(l.ResetAfter) * time.Millisecond
+}
+
+func (b *Bot) askGateway(ctx context.Context) (info gatewayInfo, err error) {
+	err = b.rest.do(ctx, call{
 		route: route{method: http.MethodGet, template: "/gateway/bot"}, path: "/gateway/bot", repeatable: true,
-	}, &said)
+	}, &info)
+	return info, err
+}
+
+// checkStarts makes sure that the day has session starts left.
+func (b *Bot) checkStarts(ctx context.Context) error {
+	info, err := b.askGateway(ctx)
 	if err != nil {
 		return fmt.Errorf("asking for the gateway: %w", err)
 	}
-	if said.Limit.Total > 0 && said.Limit.Remaining < minSessionStarts {
-		reset := time.Duration(said.Limit.ResetAfter) * time.Millisecond
+	if l := info.Limit; l.Total > 0 && l.Remaining < minSessionStarts {
 		return &FatalError{
-			Reason: fmt.Sprintf("only %d of %d session starts are left today", said.Limit.Remaining, said.Limit.Total),
-			Remedy: fmt.Sprintf("find out what restarts the bot, then start it again in %s", reset.Round(time.Minute)),
+			Reason: fmt.Sprintf("only %d of %d session starts are left today", l.Remaining, l.Total),
+			Remedy: fmt.Sprintf("find out what restarts the bot, then start it again in %s", l.resetAfter().Round(time.Minute)),
 		}
 	}
-	if said.Shards > max(b.cfg.Shards, 1) {
-		b.log.Warn().Int("recommended", said.Shards).Int("configured", max(b.cfg.Shards, 1)).Msg("gateway.more_shards_recommended")
+	if have := max(b.cfg.Shards, 1); info.Shards > have {
+		b.log.Warn().Int("recommended", info.Shards).Int("configured", have).Msg("gateway.more_shards_recommended")
 	}
 	return nil
 }
