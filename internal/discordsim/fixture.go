@@ -197,7 +197,7 @@ func (w *World) channelEvent(what string, c *channel) {
 	w.dispatch(dispatch{name: name, intents: IntentGuilds, guild: c.guild, body: w.wireChannel(c)})
 }
 
-// Join makes somebody a member of a guild, with roles.
+// Join makes somebody a member of a guild, with roles; a member's roles it changes.
 func (w *World) Join(guild, user ID, roles ...ID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -206,7 +206,7 @@ func (w *World) Join(guild, user ID, roles ...ID) error {
 		return fmt.Errorf("adding user %q to guild %q: %w", user, guild, errNoSuch)
 	}
 	if g.members[user] != nil {
-		g.members[user].roles = slices.Clone(roles)
+		w.setMember(g, user, func(m *member) { m.roles = slices.Clone(roles) })
 		return nil
 	}
 	w.join(g, user).roles = slices.Clone(roles)
@@ -249,6 +249,12 @@ func (w *World) changeMember(guild, user ID, change func(*member)) error {
 	if g == nil || g.members[user] == nil {
 		return fmt.Errorf("changing member %q of guild %q: %w", user, guild, errNoSuch)
 	}
+	w.setMember(g, user, change)
+	return nil
+}
+
+// setMember changes a member and tells of it.
+func (w *World) setMember(g *guild, user ID, change func(*member)) {
 	change(g.members[user])
 	body := w.wireMemberWithUser(g, user)
 	body.GuildID = g.id
@@ -257,7 +263,6 @@ func (w *World) changeMember(guild, user ID, change func(*member)) error {
 		intents = 0 // A bot always hears of itself.
 	}
 	w.dispatch(dispatch{name: "GUILD_MEMBER_UPDATE", intents: intents, guild: g.id, body: body})
-	return nil
 }
 
 // AddEmoji makes a custom emoji; in text and reactions it is name:id.

@@ -3,6 +3,7 @@ package discordsim_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -254,6 +255,10 @@ func TestCallbackTypesFitTheInteraction(t *testing.T) {
 		if r := tw.answer(t, i, body); r.status != 400 || r.code(t) != 50035 {
 			t.Errorf("%s: %d %s", body, r.status, r.text)
 		}
+	}
+	long := `{"type":4,"data":{"content":"` + strings.Repeat("x", 2001) + `"}}`
+	if r := tw.answer(t, i, long); formCodes(t, r)["data.content"] != "BASE_TYPE_MAX_LENGTH" {
+		t.Errorf("long answer: %d %s", r.status, r.text)
 	}
 	if r := tw.answer(t, i, `{"type":4,"data":{"content":""}}`); r.code(t) != 50006 {
 		t.Errorf("empty answer: %d %s", r.status, r.text)

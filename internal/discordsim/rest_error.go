@@ -1,8 +1,10 @@
 package discordsim
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -82,15 +84,29 @@ func invalid(path, code, message string) error {
 	return f.err()
 }
 
+// under moves a form's problems one level down, where the form stood in the whole body.
+func under(step string, err error) error {
+	e, ok := errors.AsType[*apiError](err)
+	if !ok || len(e.form) == 0 {
+		return err
+	}
+	moved := *e
+	moved.form = slices.Clone(e.form)
+	for i := range moved.form {
+		moved.form[i].path = step + "." + moved.form[i].path
+	}
+	return &moved
+}
+
 // body is the JSON of the answer.
 func (e *apiError) body() any {
 	out := map[string]any{"message": e.message, "code": e.code}
 	if len(e.form) > 0 {
-		errors := map[string]any{}
+		tree := map[string]any{}
 		for _, p := range e.form {
-			nest(errors, strings.Split(p.path, "."), p)
+			nest(tree, strings.Split(p.path, "."), p)
 		}
-		out["errors"] = errors
+		out["errors"] = tree
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func answerInteraction(c *call) (int, any, error) {
 	data := *c
 	data.payload = &payload{body: in.Data, files: c.files}
 	if err := data.answer(i, in.Type); err != nil {
-		return 0, nil, err
+		return 0, nil, under("data", err)
 	}
 	c.w.settle(i, in.Type)
 	if c.r.URL.Query().Get("with_response") != "true" {
@@ -126,18 +126,18 @@ func (c *call) openModal(i *interaction) error {
 	}
 	f := &form{}
 	if n := len([]rune(in.Title)); n < 1 || n > 45 {
-		f.badLength("data.title", 1, 45)
+		f.badLength("title", 1, 45)
 	}
 	if n := len([]rune(in.CustomID)); n < 1 || n > 100 {
-		f.badLength("data.custom_id", 1, 100)
+		f.badLength("custom_id", 1, 100)
 	}
 	if len(in.Components) < 1 || len(in.Components) > 5 {
-		f.badLength("data.components", 1, 5)
+		f.badLength("components", 1, 5)
 	}
 	i.modal = readModal(in.CustomID, in.Title, in.Components)
 	for _, input := range i.modal.Inputs {
 		if n := len([]rune(input.Label)); n < 1 || n > 45 {
-			f.badLength("data.components.label", 1, 45)
+			f.badLength("components.label", 1, 45)
 		}
 	}
 	if err := f.err(); err != nil {
@@ -156,11 +156,11 @@ func (c *call) offerChoices(i *interaction) error {
 	}
 	f := &form{}
 	if len(in.Choices) > 25 {
-		f.badLength("data.choices", 0, 25)
+		f.badLength("choices", 0, 25)
 	}
 	for _, choice := range in.Choices {
 		if n := len([]rune(choice.Name)); n < 1 || n > 100 {
-			f.badLength("data.choices.name", 1, 100)
+			f.badLength("choices.name", 1, 100)
 		}
 	}
 	i.choices = in.Choices
