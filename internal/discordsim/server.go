@@ -23,7 +23,7 @@ type Config struct {
 	StrictInteractions bool
 	// HeartbeatInterval is what clients are told; Discord's usual 41.25 s when zero.
 	HeartbeatInterval time.Duration
-	// JournalLimit is how many of the newest journal lines are kept for certain; 100,000 when zero.
+	// JournalLimit is how many of the newest journal lines are kept for certain; 20,000 when zero.
 	JournalLimit int
 	// HistoryLimit is how many of the newest messages a channel keeps for certain; 10,000 when zero.
 	HistoryLimit int
@@ -101,7 +101,7 @@ func New(cfg Config) *Server {
 		cfg.HeartbeatInterval = 41250 * time.Millisecond
 	}
 	if cfg.JournalLimit == 0 {
-		cfg.JournalLimit = 100_000
+		cfg.JournalLimit = 20_000
 	}
 	if cfg.HistoryLimit == 0 {
 		cfg.HistoryLimit = 10_000
