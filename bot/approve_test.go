@@ -42,7 +42,7 @@ func TestApprovalCards(t *testing.T) {
 	}
 	click := func(t *testing.T, p *discordsim.Person, m discordsim.Message, token string, a cardAction) discordsim.InteractionState {
 		t.Helper()
-		return tw.answered(t, must2(p.Click(m.ID, cardID(token, a))).ID)
+		return tw.answered(t, try(p.Click(m.ID, cardID(token, a))).ID)
 	}
 	closed := func(t *testing.T, id discordsim.ID, ending string) {
 		t.Helper()
@@ -85,11 +85,11 @@ func TestApprovalCards(t *testing.T) {
 	})
 	t.Run("deny with reason", func(t *testing.T) {
 		m := ask(t, "tok3", turn.Card{Approver: "owner"})
-		i := must2(tw.ana.Click(m.ID, cardID("tok3", actionReason)))
+		i := try(tw.ana.Click(m.ID, cardID("tok3", actionReason)))
 		if got := tw.answered(t, i.ID); got.Answer != discordsim.AnswerModal || got.Modal == nil {
 			t.Fatalf("%+v", got)
 		}
-		sent := must2(tw.ana.Submit(i, map[string]string{reasonField: "  use b.txt @everyone "}))
+		sent := try(tw.ana.Submit(i, map[string]string{reasonField: "  use b.txt @everyone "}))
 		tw.answered(t, sent.ID)
 		closed(t, m.ID, "Denied by <@"+string(tw.ana.ID)+">: use b.txt")
 		if d := decided(); d.Approve || d.Reason != "use b.txt @everyone" || d.By != string(tw.ana.ID) {
@@ -98,10 +98,10 @@ func TestApprovalCards(t *testing.T) {
 	})
 	t.Run("decided meanwhile", func(t *testing.T) {
 		m := ask(t, "tok4", turn.Card{Approver: "owner"})
-		i := must2(tw.ana.Click(m.ID, cardID("tok4", actionReason)))
+		i := try(tw.ana.Click(m.ID, cardID("tok4", actionReason)))
 		tw.answered(t, i.ID)
 		click(t, tw.mod, m, "tok4", actionApprove)
-		sent := must2(tw.ana.Submit(i, map[string]string{reasonField: "too late"}))
+		sent := try(tw.ana.Submit(i, map[string]string{reasonField: "too late"}))
 		if got := tw.answered(t, sent.ID); !got.Ephemeral {
 			t.Errorf("%+v", got)
 		}

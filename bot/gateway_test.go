@@ -23,7 +23,7 @@ func TestMessagesReachTurnsInOrder(t *testing.T) {
 	stop := tw.start(t)
 	mention := "<@" + string(tw.world.Bot()) + ">"
 	must(t, tw.world.SetNick(tw.guild, tw.ana.ID, "Ana\x00 B."))
-	id := must2(tw.ana.Say(tw.general, mention+" hello"))
+	id := try(tw.ana.Say(tw.general, mention+" hello"))
 	in := tw.turns.inbound(t, mention+" hello")
 	if in.MessageID != string(id) || in.ChannelID != string(tw.general) || in.GuildID != string(tw.guild) || in.Private ||
 		!in.MentionsBot || in.MentionsEveryone || !in.CanReply || in.Author.Name != "Ana B." || in.Author.ID != string(tw.ana.ID) {
@@ -38,7 +38,7 @@ func TestMessagesReachTurnsInOrder(t *testing.T) {
 	must(t, tw.ana.Delete(id))
 	tw.turns.wait(t, "the deletion", func() bool { return len(tw.turns.deleted) == 1 && tw.turns.deleted[0] == string(id) })
 
-	dm := must2(tw.ana.Say(tw.ana.DM(), "psst"))
+	dm := try(tw.ana.Say(tw.ana.DM(), "psst"))
 	if in := tw.turns.inbound(t, "psst"); !in.Private || in.MessageID != string(dm) || !in.CanReply || in.MentionsBot {
 		t.Errorf("private inbound %+v", in)
 	}
@@ -96,15 +96,15 @@ func TestReconnectsAndReadsWhatItMissed(t *testing.T) {
 			t.Parallel()
 			tw := newTown(t, discordsim.Config{}, nil)
 			stop := tw.start(t)
-			must2(tw.ana.Say(tw.ana.DM(), "in private"))
+			try(tw.ana.Say(tw.ana.DM(), "in private"))
 			tw.turns.inbound(t, "in private")
 			if fault(tw.world) != 1 {
 				t.Fatal("no connection")
 			}
 			// The library takes a second to notice, so these fall into the gap.
-			must2(tw.ana.Say(tw.general, "in the gap"))
+			try(tw.ana.Say(tw.general, "in the gap"))
 			if name != "invalid session" {
-				must2(tw.ana.Say(tw.ana.DM(), "in the private gap"))
+				try(tw.ana.Say(tw.ana.DM(), "in the private gap"))
 				tw.turns.inbound(t, "in the private gap")
 			}
 			in := tw.turns.inbound(t, "in the gap")
@@ -112,7 +112,7 @@ func TestReconnectsAndReadsWhatItMissed(t *testing.T) {
 				t.Errorf("inbound %+v", in)
 			}
 			tw.wait(t, "a new session", func(v discordsim.View) bool { return count[discordsim.GatewayIdentified](v) == 2 && v.Connected() })
-			must2(tw.ana.Say(tw.general, "afterwards"))
+			try(tw.ana.Say(tw.general, "afterwards"))
 			tw.turns.inbound(t, "afterwards")
 			if err := stop(); err != nil {
 				t.Errorf("Run: %v", err)
@@ -127,7 +127,7 @@ func TestZombieIsNoticedAfterTwoIntervals(t *testing.T) {
 	tw.start(t)
 	tw.world.Silence()
 	tw.wait(t, "a new session", func(v discordsim.View) bool { return count[discordsim.GatewayIdentified](v) == 2 })
-	must2(tw.ana.Say(tw.general, "awake?"))
+	try(tw.ana.Say(tw.general, "awake?"))
 	tw.turns.inbound(t, "awake?")
 }
 

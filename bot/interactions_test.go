@@ -46,7 +46,7 @@ func TestKill(t *testing.T) {
 
 	t.Run("by a moderator", func(t *testing.T) {
 		set(killed, nil)
-		i := must2(tw.mod.Slash(tw.general, "kill"))
+		i := try(tw.mod.Slash(tw.general, "kill"))
 		s := tw.answered(t, i.ID)
 		got := tw.text(s.Original)
 		for _, want := range []string{"<@" + string(tw.mod.ID) + ">", "while web\\_search ran", "Already done: remember (2×), list\\_dir", "dropped: 2"} {
@@ -65,7 +65,7 @@ func TestKill(t *testing.T) {
 	})
 	t.Run("whole server by its owner", func(t *testing.T) {
 		set(killed, nil)
-		i := must2(tw.olga.Slash(tw.general, "kill", discordsim.Option{Name: "scope", Value: "guild"}))
+		i := try(tw.olga.Slash(tw.general, "kill", discordsim.Option{Name: "scope", Value: "guild"}))
 		tw.answered(t, i.ID)
 		req := tw.turns.kills[len(tw.turns.kills)-1]
 		if req.ChannelID != "" || req.GuildID != string(tw.guild) || !req.Actor.ManageGuild || !req.Actor.ManageMessages {
@@ -74,13 +74,13 @@ func TestKill(t *testing.T) {
 	})
 	t.Run("refused", func(t *testing.T) {
 		set(turn.KillReport{Refused: true}, nil)
-		s := tw.answered(t, must2(tw.ana.Slash(tw.general, "kill")).ID)
+		s := tw.answered(t, try(tw.ana.Slash(tw.general, "kill")).ID)
 		if !s.Ephemeral || !strings.Contains(tw.text(s.Original), "Nothing was stopped") {
 			t.Errorf("%+v %q", s, tw.text(s.Original))
 		}
 	})
 	t.Run("no server in private", func(t *testing.T) {
-		s := tw.answered(t, must2(tw.ana.Slash(tw.ana.DM(), "kill", discordsim.Option{Name: "scope", Value: "guild"})).ID)
+		s := tw.answered(t, try(tw.ana.Slash(tw.ana.DM(), "kill", discordsim.Option{Name: "scope", Value: "guild"})).ID)
 		if !s.Ephemeral {
 			t.Errorf("%+v", s)
 		}
@@ -88,7 +88,7 @@ func TestKill(t *testing.T) {
 	t.Run("slow and public", func(t *testing.T) {
 		h := make(chan struct{})
 		set(killed, h)
-		i := must2(tw.mod.Slash(tw.general, "kill"))
+		i := try(tw.mod.Slash(tw.general, "kill"))
 		if s := tw.answered(t, i.ID); s.Answer != discordsim.AnswerDeferred || s.Answered.Sub(s.Sent) > 2*time.Second {
 			t.Errorf("%+v", s)
 		}
@@ -102,7 +102,7 @@ func TestKill(t *testing.T) {
 	t.Run("slow and refused", func(t *testing.T) {
 		h := make(chan struct{})
 		set(turn.KillReport{Refused: true}, h)
-		i := must2(tw.ana.Slash(tw.general, "kill"))
+		i := try(tw.ana.Slash(tw.general, "kill"))
 		tw.answered(t, i.ID)
 		close(h)
 		tw.wait(t, "a private answer", func(v discordsim.View) bool {
@@ -128,7 +128,7 @@ func TestExpiredTokenFallsBackToTheChannel(t *testing.T) {
 		return turn.KillReport{Discarded: 1}
 	}
 	tw.start(t)
-	i := must2(tw.mod.Slash(tw.general, "kill"))
+	i := try(tw.mod.Slash(tw.general, "kill"))
 	tw.answered(t, i.ID)
 	clock.advance(16 * time.Minute)
 	close(release)
@@ -162,14 +162,14 @@ func TestStatusAndHelp(t *testing.T) {
 		OwnerName: "ana", StartedAt: time.Now().Add(-90 * time.Second), Iteration: 1, Tool: "web_search", Model: "m-1", Provider: "rehearsal",
 	}, Last: &store.Turn{Status: store.TurnCompleted}}
 	tw.start(t)
-	s := tw.answered(t, must2(tw.ana.Slash(tw.general, "status")).ID)
+	s := tw.answered(t, try(tw.ana.Slash(tw.general, "status")).ID)
 	got := tw.text(s.Original)
 	for _, want := range []string{"1 min 30 s: ana's turn, round 2, tool web\\_search", "Model: m-1 (rehearsal)", "Waiting here: 3", "Up for"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}
-	h := tw.answered(t, must2(tw.ana.Slash(tw.ana.DM(), "help")).ID)
+	h := tw.answered(t, try(tw.ana.Slash(tw.ana.DM(), "help")).ID)
 	if !s.Ephemeral || !h.Ephemeral || !strings.Contains(tw.text(h.Original), "`/kill`") {
 		t.Errorf("help: %q", tw.text(h.Original))
 	}
@@ -188,15 +188,15 @@ func TestBlockedEverywhere(t *testing.T) {
 	s := tw.bot.Open(turn.Opening{ChannelID: string(tw.general)})
 	must(t, s.Ask(t.Context(), card))
 	m := tw.said(t, tw.general, func(m discordsim.Message) bool { return len(m.Components) > 0 })
-	must2(tw.mod.Say(tw.general, "from mod"))
+	try(tw.mod.Say(tw.general, "from mod"))
 	for _, i := range []*discordsim.Interaction{
-		must2(tw.mod.Slash(tw.general, "kill")), must2(tw.mod.Click(m.ID, cardID("tok", actionApprove))),
+		try(tw.mod.Slash(tw.general, "kill")), try(tw.mod.Click(m.ID, cardID("tok", actionApprove))),
 	} {
 		if got := tw.answered(t, i.ID); !got.Ephemeral || tw.text(got.Original) != string(refusedBlocked) {
 			t.Errorf("%+v %q", got, tw.text(got.Original))
 		}
 	}
-	must2(tw.ana.Say(tw.general, "from ana"))
+	try(tw.ana.Say(tw.general, "from ana"))
 	tw.turns.inbound(t, "from ana")
 	tw.turns.mu.Lock()
 	fromMod := func(in turn.Inbound) bool { return in.Author.ID == blockedID }

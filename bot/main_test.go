@@ -216,7 +216,7 @@ func (tw *town) start(t *testing.T) (stop func() error) {
 	}
 	tw.wait(t, "commands", func(v discordsim.View) bool { return len(v.Commands("")) > 0 })
 	// A message that has arrived proves that the guild before it has.
-	must2(tw.ana.Say(tw.general, "first"))
+	try(tw.ana.Say(tw.general, "first"))
 	tw.turns.inbound(t, "first")
 	return stop
 }
@@ -283,7 +283,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func must2[T any](v T, err error) T {
+// try is for what a scripted person does: when it fails the script is wrong.
+func try[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}

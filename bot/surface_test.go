@@ -25,7 +25,7 @@ func TestSurfaceShowsATurn(t *testing.T) {
 	t.Parallel()
 	tw := newTown(t, discordsim.Config{}, nil)
 	t.Cleanup(tw.bot.Close)
-	q := must2(tw.ana.Say(tw.general, "say it"))
+	q := try(tw.ana.Say(tw.general, "say it"))
 	s := tw.open(q)
 	tw.wait(t, "typing", func(v discordsim.View) bool { return count[discordsim.TypingStarted](v) > 0 })
 	s.Text("repeat: @everyone @here <@" + string(tw.mod.ID) + "> ")
@@ -50,7 +50,7 @@ func TestEverythingForbidsMentions(t *testing.T) {
 	log = tw.channel(t, "log")
 	tw.start(t)
 	evil := "@everyone <@" + string(tw.mod.ID) + ">"
-	q := must2(tw.ana.Say(tw.general, "q"))
+	q := try(tw.ana.Say(tw.general, "q"))
 	must(t, tw.bot.Notify(t.Context(), turn.Notice{Kind: turn.NoticeQueueFull, ChannelID: string(tw.general), ReplyToID: string(q), Text: evil}))
 	tw.bot.Hidden(t.Context(), turn.HiddenNotice{TurnID: "t1", ChannelID: string(tw.general), GuildID: string(tw.guild), Title: evil, Tool: evil, Detail: evil + "```"})
 	s := tw.open(q)
@@ -86,7 +86,7 @@ func TestSurfaceEndings(t *testing.T) {
 	t.Parallel()
 	tw := newTown(t, discordsim.Config{}, nil)
 	t.Cleanup(tw.bot.Close)
-	q := must2(tw.ana.Say(tw.general, "q"))
+	q := try(tw.ana.Say(tw.general, "q"))
 	t.Run("stopped in the middle", func(t *testing.T) {
 		s := tw.open(q)
 		s.Text("half of it")
@@ -106,14 +106,14 @@ func TestSurfaceEndings(t *testing.T) {
 		}
 	})
 	t.Run("a sticker", func(t *testing.T) {
-		id := must2(tw.world.AddSticker(tw.guild, "wave", "a wave", "👋"))
+		id := try(tw.world.AddSticker(tw.guild, "wave", "a wave", "👋"))
 		s := tw.open(q)
 		s.Text("hi")
 		s.Finish(t.Context(), turn.Ending{Status: store.TurnCompleted, StickerID: string(id)})
 		tw.said(t, tw.general, func(m discordsim.Message) bool { return len(m.Stickers) == 1 })
 	})
 	t.Run("B03 the question is gone", func(t *testing.T) {
-		gone := must2(tw.ana.Say(tw.general, "never mind"))
+		gone := try(tw.ana.Say(tw.general, "never mind"))
 		must(t, tw.ana.Delete(gone))
 		s := tw.open(gone)
 		s.Text("an answer to nothing")
@@ -133,13 +133,13 @@ func TestRefusedChannel(t *testing.T) {
 	if !errors.Is(err, delivery.ErrForbidden) {
 		t.Fatalf("Notify: %v", err)
 	}
-	must2(tw.ana.Say(tw.general, "can you?"))
+	try(tw.ana.Say(tw.general, "can you?"))
 	if in := tw.turns.inbound(t, "can you?"); in.CanReply {
 		t.Error("the refusal was forgotten")
 	}
 	must(t, tw.bot.Notify(t.Context(), turn.Notice{Kind: turn.NoticeError, ChannelID: string(tw.general), Text: "now it works"}))
 	tw.turns.inbound(t, "now it works")
-	must2(tw.ana.Say(tw.general, "and now?"))
+	try(tw.ana.Say(tw.general, "and now?"))
 	if in := tw.turns.inbound(t, "and now?"); !in.CanReply {
 		t.Error("a success did not lift the refusal")
 	}
@@ -164,13 +164,13 @@ func TestCanReplyFollowsPermissions(t *testing.T) {
 	} {
 		must(t, step.do())
 		text := fmt.Sprintf("step %d", n)
-		must2(tw.olga.Say(mute, text))
+		try(tw.olga.Say(mute, text))
 		if in := tw.turns.inbound(t, text); in.CanReply != step.want {
 			t.Errorf("%s: %v", text, in.CanReply)
 		}
 	}
-	thread := must2(tw.olga.Thread(tw.general, "side", ""))
-	must2(tw.olga.Say(thread, "in a thread"))
+	thread := try(tw.olga.Thread(tw.general, "side", ""))
+	try(tw.olga.Say(thread, "in a thread"))
 	if in := tw.turns.inbound(t, "in a thread"); in.ParentID != string(tw.general) || !in.CanReply {
 		t.Errorf("B25 %+v", in)
 	}
@@ -183,7 +183,7 @@ func TestHistoryIsOldestFirst(t *testing.T) {
 	var want []string
 	for n := range 8 {
 		text := fmt.Sprintf("message %d", n)
-		must2(tw.ana.Say(tw.general, text))
+		try(tw.ana.Say(tw.general, text))
 		want = append(want, text)
 	}
 	got, err := tw.bot.History(t.Context(), string(tw.general), 5)
@@ -227,9 +227,9 @@ func TestLogChannelExplainsItselfOnce(t *testing.T) {
 	log = tw.channel(t, "log")
 	tw.start(t)
 	for n := range 3 {
-		must2(tw.ana.Say(log, fmt.Sprintf("<@%s> %d", tw.world.Bot(), n)))
+		try(tw.ana.Say(log, fmt.Sprintf("<@%s> %d", tw.world.Bot(), n)))
 	}
-	must2(tw.ana.Say(tw.general, "after"))
+	try(tw.ana.Say(tw.general, "after"))
 	tw.turns.inbound(t, "after")
 	tw.bot.behind.wait()
 	notices := 0
