@@ -71,6 +71,12 @@ type recording struct {
 	} `json:"next_request_shows"`
 }
 
+// judged holds the texts of recordings where the recording client is wrong. Here the server sent a space after the calls,
+// and the client kept only that.
+var judged = map[string]string{
+	"OpenAICompatibleCommon-avian-kimi-multi-tool-streaming-0.sse": "I'll add and multiply 2 and 3 for you at the same time.",
+}
+
 // TestRecordings replays real streams and compares with what the recording client made of the same bytes.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
@@ -96,6 +102,9 @@ func TestRecordings(t *testing.T) {
 			whole, err := replay(t, string(body), len(body))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if text, differs := judged[filepath.Base(file)]; differs {
+				want.Shows.Text = &text
 			}
 			compareRecording(t, want, whole)
 			for _, size := range []int{1, 2, 7, 1024} {
