@@ -37,6 +37,9 @@ type App struct {
 	loop    *toolloop.Loop
 	manager *turn.Manager
 	bot     *bot.Bot
+	// hurry ends when nobody wants to wait out the grace.
+	hurry   context.Context //nolint:containedctx // the App's own
+	hurryUp context.CancelFunc
 }
 
 // New opens the store and assembles the bot; it connects nowhere. The caller runs the App or closes it.
@@ -50,6 +53,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{opts: o, log: o.Log, store: db}
+	a.hurry, a.hurryUp = context.WithCancel(context.WithoutCancel(ctx))
 	if err := a.assemble(models); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -97,6 +101,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	go func() { ended <- a.bot.Run(connected) }()
 	select {
 	case <-a.bot.Ready():
+		a.log.Info().Msg("app.ready")
 		a.manager.Resume(left)
 	case <-ctx.Done():
 	case err = <-ended:
@@ -119,13 +124,19 @@ func (a *App) Run(ctx context.Context) (err error) {
 func (a *App) drain(ctx context.Context) {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.opts.Config.Limits.ShutdownGrace)
 	defer cancel()
+	stop := context.AfterFunc(a.hurry, cancel)
+	defer stop()
 	a.manager.Drain(grace)
 }
+
+// Abandon ends the grace of a Run that is ending.
+func (a *App) Abandon() { a.hurryUp() }
 
 // Close lets go of an App that was never run.
 func (a *App) Close() error { return a.close() }
 
 func (a *App) close() error {
+	defer a.hurryUp()
 	a.bot.Close()
 	return a.store.Close()
 }

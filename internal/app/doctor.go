@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/parleybot/parley/bot"
@@ -72,8 +73,23 @@ func examineDiscord(ctx context.Context, o Options) Check {
 		c.Err = errors.New("DISCORD_TOKEN is not set: create a bot in Discord's developer portal and set its token")
 		return c
 	}
+	b, err := bot.New(bot.Config{Token: o.Config.Discord.Token.Reveal(), APIBase: o.DiscordAPI, Version: o.Version}, bot.Deps{})
+	if err != nil {
+		c.Err = err
+		return c
+	}
+	defer b.Close()
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
-	c.Found, c.Err = bot.Examine(ctx, bot.Config{Token: o.Config.Discord.Token.Reveal(), APIBase: o.DiscordAPI, Version: o.Version})
+	p, err := b.Probe(ctx)
+	switch {
+	case err != nil:
+		c.Err = err
+	case !p.MessageContent:
+		c.Err = fmt.Errorf("%s cannot read messages: switch on the Message Content intent in Discord's developer portal", p.Name)
+	default:
+		c.Found = fmt.Sprintf("the token is %s's, which is in about %d servers; %d of %d session starts are left",
+			p.Name, p.Guilds, p.StartsLeft, p.StartsTotal)
+	}
 	return c
 }
