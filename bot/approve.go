@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/parleybot/parley/bot/delivery"
-	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -90,7 +89,7 @@ func cardMessage(c turn.Card) (messageBody, error) {
 // cardText describes the call. long says that the arguments are too long for the text and belong into a file.
 func cardText(c turn.Card) (text string, long bool) {
 	who := fmt.Sprintf("<@%s> or a moderator", c.OwnerID)
-	if c.Approver == registry.ApproverModerator {
+	if c.Approver == turn.ApproverModerator {
 		who = "a moderator"
 	}
 	shown := visible(c.Arguments)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -71,13 +70,13 @@ func authorise(a attempt, blocked func(guildID, channelID, userID string) bool) 
 }
 
 // approverNeed is what a card's approver must be. An approver we don't know is nobody.
-func approverNeed(a registry.Approver) need {
+func approverNeed(a turn.Approver) need {
 	switch a {
-	case registry.ApproverOwner:
+	case turn.ApproverOwner:
 		return needOwner
-	case registry.ApproverModerator:
+	case turn.ApproverModerator:
 		return needModerator
-	case registry.ApproverNone:
+	case turn.ApproverNone:
 	}
 	return "unknown"
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -81,7 +80,7 @@ func hiddenText(n turn.HiddenNotice) string {
 }
 
 // Self is the identity the bot answers with; empty before the first READY.
-func (b *Bot) Self() registry.Persona { return b.identity.persona() }
+func (b *Bot) Self() turn.Persona { return b.identity.persona() }
 
 // background runs f with a context of its own, unless too much runs already.
 func (b *Bot) background(ctx context.Context, f func(context.Context)) {

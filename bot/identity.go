@@ -3,7 +3,7 @@ package bot
 import (
 	"sync"
 
-	"github.com/parleybot/parley/registry"
+	"github.com/parleybot/parley/turn"
 )
 
 // identity is who the bot is, as READY tells. Safe for concurrent use.
@@ -39,8 +39,8 @@ func (i *identity) application() string {
 	return i.appID
 }
 
-func (i *identity) persona() registry.Persona {
+func (i *identity) persona() turn.Persona {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
-	return registry.Persona{Name: i.name, AvatarURL: i.avatar}
+	return turn.Persona{Name: i.name, AvatarURL: i.avatar}
 }

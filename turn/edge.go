@@ -9,6 +9,19 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
+// Persona is the name and face the bot answers with; it is what tools are told too.
+type Persona = registry.Persona
+
+// Approver says who must agree before a tool runs.
+type Approver = registry.Approver
+
+// The approvers.
+const (
+	ApproverNone      = registry.ApproverNone
+	ApproverOwner     = registry.ApproverOwner
+	ApproverModerator = registry.ApproverModerator
+)
+
 // Edge is what turns need from the place they talk in. Implementations are safe for concurrent use.
 type Edge interface {
 	// History returns the newest messages of a channel, oldest first, at most limit. It is asked once per channel,
@@ -21,7 +34,7 @@ type Edge interface {
 	// Hidden shows a notice to the operators of a guild (its log channel), never in the chat. Private turns have none.
 	Hidden(ctx context.Context, n HiddenNotice)
 	// Self is the identity the bot answers with.
-	Self() registry.Persona
+	Self() Persona
 }
 
 // Opening is what the edge needs to show a turn.
@@ -127,7 +140,7 @@ type Card struct {
 	ChannelID string
 	GuildID   string
 	OwnerID   string
-	Approver  registry.Approver
+	Approver  Approver
 	Tool      string
 	// Arguments is the full argument object; the card shows all of it, attached as a file when long.
 	Arguments string

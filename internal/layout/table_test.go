@@ -82,7 +82,7 @@ var confined = []struct {
 	{"google.golang.org/genai", []string{"providers/gemini"}},
 	{"github.com/caarlos0/env", []string{"internal/config"}},
 	{"code.dny.dev/ssrf", []string{"internal/netguard"}},
-	{"github.com/getkin/kin-openapi", []string{"internal/discordspec"}},
+	{"github.com/santhosh-tekuri/jsonschema", []string{"registry", "internal/discordspec"}},
 	{"github.com/rs/zerolog/log", nil}, // the global logger is nobody's
 	{"testing", []string{"store/storetest", "internal/pgtest", "internal/discordspec", "providers/internal/*"}},
 }
