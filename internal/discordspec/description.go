@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,7 +16,7 @@ import (
 )
 
 // errAbsent says that the description is not on this machine.
-var errAbsent = errors.New("Discord's API description (../shared/discord/openapi.json beside the repository) not present")
+var errAbsent = errors.New("Discord's API description (discord/openapi.json in a folder beside the checkout) is not present")
 
 // description is Discord's OpenAPI document. An OpenAPI 3.1 schema is a JSON schema, so its schemas are compiled in place,
 // by JSON pointer into the document, each once.
@@ -97,11 +96,11 @@ func read() ([]byte, error) {
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			data, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "shared", "discord", "openapi.json"))
-			if errors.Is(err, fs.ErrNotExist) {
+			found, err := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", "discord", "openapi.json"))
+			if err != nil || len(found) == 0 {
 				return nil, errAbsent
 			}
-			return data, err
+			return os.ReadFile(found[0])
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
