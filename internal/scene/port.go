@@ -18,7 +18,7 @@ type Booter interface {
 // Setup is what a bot is started with.
 type Setup struct {
 	// Env is the whole environment, as an operator would set it: DISCORD_TOKEN, DATA_DIR, MODEL, OPENAI_BASE_URL, limits,
-	// PLAYGROUND_TOOLS. Nothing of this process's own environment belongs to the bot.
+	// PRACTICE_TOOLS. Nothing of this process's own environment belongs to the bot.
 	Env map[string]string
 	// DiscordAPI is the address at which the bot finds Discord, http://host:port; REST is under /api/vN.
 	DiscordAPI string

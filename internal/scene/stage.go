@@ -147,7 +147,7 @@ func (s *stage) message(label string) (discordsim.ID, error) {
 func (s *stage) environment() map[string]string {
 	env := map[string]string{
 		"DISCORD_TOKEN": s.world.Token(), "DATA_DIR": s.dir, "LOG_FORMAT": "json", "LOG_LEVEL": "debug",
-		"PLAYGROUND_TOOLS": "1", "SHUTDOWN_GRACE_MS": "1000",
+		"PRACTICE_TOOLS": "true", "SHUTDOWN_GRACE_MS": "1000",
 	}
 	if s.scene.rehearsal {
 		env["MODEL"] = "rehearsal"

@@ -48,6 +48,9 @@ func (l *turnLog) Observe(e turn.Event) {
 func describe(e turn.Event) string {
 	switch e.Kind {
 	case turn.EventAdmission:
+		if e.Text == "ignore:self" {
+			return "" // its own words, which stand there already
+		}
 		return strings.Replace(e.Text, ":", " as ", 1)
 	case turn.EventToolCall:
 		if e.Call.Card {
