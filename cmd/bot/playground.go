@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/parleybot/parley/bot"
+	"github.com/parleybot/parley/internal/app"
+	"github.com/parleybot/parley/internal/config"
+	"github.com/parleybot/parley/internal/playground"
+	"github.com/parleybot/parley/turn"
+)
+
+// runPlayground runs the bot in a simulated Discord and serves that as a web page.
+func runPlayground(ctx context.Context, p process, args []string) (err error) {
+	flags := flag.NewFlagSet("playground", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	addr := flags.String("addr", playground.DefaultAddr, "loopback address of the page")
+	data := flags.String("data", "", "folder that keeps what the bot remembers; a temporary one when empty")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		_, err := fmt.Fprintf(p.stdout, "usage: bot playground [-addr %s] [-data DIR]\n", playground.DefaultAddr)
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %w; the flags are -addr HOST:PORT and -data DIR", errUsage, err)
+	case flags.NArg() > 0:
+		return fmt.Errorf("%w: %q is not expected; the flags are -addr HOST:PORT and -data DIR", errUsage, flags.Arg(0))
+	}
+	cfg, err := playgroundConfig(p)
+	if err != nil {
+		return err
+	}
+	kept, release, err := playgroundData(*data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	cfg.Store.DataDir = kept
+	open := playground.Config{Addr: *addr, Boot: boot(p, cfg)}
+	open.Offline = cfg.Model.Name == config.RehearsalModel
+	open.Model = cfg.Model.Name
+	open.Data = "what it remembers is gone when you end it"
+	if *data != "" {
+		open.Data = "what it remembers stays in " + kept
+	}
+	world, err := playground.Open(open)
+	if err != nil {
+		return err
+	}
+	return world.Run(ctx, func() { announce(p.stdout, world, *data, open) })
+}
+
+// announce prints the page's address on a line of its own, and at most two lines beside it.
+func announce(w io.Writer, world *playground.Playground, data string, c playground.Config) {
+	lines := []string{"Parley's playground: " + world.URL()}
+	if taken := world.Taken(); taken != "" {
+		lines = append(lines, taken+" is taken, so this is the next free port.")
+	}
+	model := "The model is " + c.Model
+	if c.Offline {
+		model = "The model is the offline rehearsal one (set MODEL for another)"
+	}
+	if data == "" {
+		model += "; nothing is kept (-data DIR keeps it)"
+	}
+	lines = append(lines, model+". Ctrl-C ends it.")
+	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n"))
+}
+
+// playgroundConfig is the environment's configuration with the playground's own defaults: the offline model, and a log
+// quiet enough to leave the address in sight.
+func playgroundConfig(p process) (config.Config, error) {
+	cfg, err := load(p)
+	if err != nil {
+		return config.Config{}, err
+	}
+	cfg = cfg.ForPlayground()
+	if cfg.Model.Name == "" {
+		cfg.Model = config.Model{Name: config.RehearsalModel}
+	}
+	if !isSet(p.environ, "LOG_LEVEL") {
+		cfg.Log.Level = config.LogWarn
+	}
+	return cfg, nil
+}
+
+// isSet reports whether a variable has a value. The configuration does not tell a default from the same value given.
+func isSet(environ []string, name string) bool {
+	set := false
+	for _, entry := range environ {
+		if key, value, _ := strings.Cut(entry, "="); key == name {
+			set = strings.TrimSpace(value) != ""
+		}
+	}
+	return set
+}
+
+// playgroundData is the folder of the store and what lets go of it.
+func playgroundData(dir string) (kept string, release func() error, err error) {
+	if dir != "" {
+		return dir, func() error { return nil }, nil
+	}
+	kept, err = os.MkdirTemp("", "parley-playground-")
+	if err != nil {
+		return "", nil, fmt.Errorf("making a folder for the store: %w", err)
+	}
+	return kept, func() error { return os.RemoveAll(kept) }, nil
+}
+
+// boot makes the real bot for the simulated Discord.
+func boot(p process, cfg config.Config) func(context.Context, playground.Setup) (playground.Bot, error) {
+	return func(ctx context.Context, setup playground.Setup) (playground.Bot, error) {
+		cfg.Discord.Token = config.NewSecret(setup.Token)
+		log, err := logger(cfg, p.stderr)
+		if err != nil {
+			return nil, err
+		}
+		bot.InstallLogger(log)
+		return app.New(ctx, app.Options{
+			Config: cfg, Log: log, DiscordAPI: setup.DiscordAPI, Practice: true, Observers: []turn.Observer{setup.Observer},
+			Version: version,
+		})
+	}
+}
