@@ -294,6 +294,7 @@ func recall(t *testing.T, open func(t *testing.T) Engine) {
 		{"Chinese, a pair inside a sentence", []string{"他的生日是五月四日"}, "明天是谁的生日？", "他的生日是五月四日"},
 		{"Japanese", []string{"アナさんは猫が好きです"}, "好きなものは何", "アナさんは猫が好きです"},
 		{"Japanese, one character at the end of a run", []string{"アナさんが好きなのは猫"}, "猫", "アナさんが好きなのは猫"},
+		{"Japanese, one character at the start of a run", []string{"猫が好きなアナさん"}, "猫", "猫が好きなアナさん"},
 		{"Korean, another particle", []string{"생일은 오월이다"}, "생일이 언제야", "생일은 오월이다"},
 		{"Thai, with vowel signs", []string{"เขาชอบดื่มชา"}, "ดื่ม", "เขาชอบดื่มชา"},
 		{"Russian", []string{"Аня любит чай"}, "чай", "Аня любит чай"},
