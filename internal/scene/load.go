@@ -71,7 +71,7 @@ func filesOf(path string) ([]string, error) {
 func RunAll(ctx context.Context, scenes []*Scene, o Options, told func(Result)) {
 	results := make([]chan Result, len(scenes))
 	var g errgroup.Group
-	g.SetLimit(max(2, runtime.GOMAXPROCS(0)))
+	g.SetLimit(max(8, runtime.GOMAXPROCS(0))) // scenes mostly wait
 	for i := range results {
 		results[i] = make(chan Result, 1)
 	}

@@ -17,7 +17,7 @@ func seeVerbs() []verb {
 		{form: form("see nothing more"), clauses: with("privately to PERSON", placeClauses, "within TIME"), do: (*stage).seeNothing},
 		{form: form("see reaction WORD on LABEL"), clauses: with("within TIME"), do: (*stage).seeReaction},
 		{form: form("see no reactions on LABEL"), clauses: with("within TIME"), do: (*stage).seeReaction},
-		{form: form("see"), needsClause: true, check: checkContent, do: (*stage).see, clauses: with(contentClauses, "to LABEL", "to nobody",
+		{form: form("see"), needsClause: true, check: checkContent, do: (*stage).see, clauses: with(contentClauses, "to nobody", "to LABEL",
 			"privately to PERSON", "edited", "deleted", "pinging nobody", "pinging PERSON", "with button WORD", "without buttons",
 			"with file WORD", placeClauses, "as NEWLABEL", "within TIME", "LABEL")},
 	}
