@@ -1,8 +1,10 @@
 package toolloop
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
-// deniedReason is what a plain denial begins with, in the transcript and in the sent copy.
+// deniedReason is what the reason of every denial begins with, in the transcript and in the sent copy.
 const deniedReason = "denied by user"
 
 // Decision is a person's answer to a card. A denial with a reason lets the turn go on; the model reads the reason.
@@ -35,18 +37,25 @@ type parked struct {
 func NewBroker() *Broker { return &Broker{open: map[string]*parked{}} }
 
 // park registers a card before anyone can see it, so that an answer from inside the showing finds it.
-func (b *Broker) park(c Card) <-chan Decision {
+func (b *Broker) park(c Card) *parked {
 	p := &parked{card: c, answer: make(chan Decision, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open[c.Token] = p
-	return p.answer
+	return p
 }
 
-func (b *Broker) forget(token string) {
+// withdraw closes a card to further answers. One that was taken already counts: whoever gave it was told so.
+func (b *Broker) withdraw(p *parked) (Decision, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.open, token)
+	delete(b.open, p.card.Token)
+	select {
+	case d := <-p.answer:
+		return d, true
+	default:
+		return Decision{}, false
+	}
 }
 
 // Card returns an open card, for checking rights before deciding.
@@ -76,30 +85,39 @@ func (b *Broker) Decide(token string, d Decision) bool {
 // approve asks a person and waits. It returns nil when the call was approved and may still run.
 func (l *Loop) approve(x *execution) Outcome {
 	t := x.turn
-	now := time.Now()
 	card := Card{
 		Token: rand.Text(), TurnID: t.ID, ChannelID: t.ChannelID, GuildID: t.GuildID, OwnerID: t.UserID, CallKey: x.call.Key,
-		Approver: x.tool.Approval, Tool: x.name, Arguments: string(x.args), ExpiresAt: now.Add(l.limits.ApprovalTimeout),
+		Approver: x.tool.Approval, Tool: x.name, Arguments: string(x.args), ExpiresAt: time.Now().Add(l.limits.ApprovalTimeout),
 	}
 	shown := sha256.Sum256(x.args)
 	d, state := l.ask(x, card)
-	if t.Cards != nil {
-		ctx, cancel := final(x.ctx)
-		t.Cards.Close(ctx, card.Token, state)
-		cancel()
-	}
-	if out := l.stopCheck(x.ctx, t, x.call); out != nil {
+	defer l.closeCard(x, card, state)
+	if out := l.stopCheck(x); out != nil {
 		return out // a kill while a card is open is a stop, not a denial
 	}
-	switch {
-	case state == CardApproved && sha256.Sum256(x.args) == shown:
+	switch state {
+	case CardApproved:
+		if sha256.Sum256(x.args) != shown {
+			return l.deny(x, " (the arguments changed after they were shown)")
+		}
 		return l.gateAgain(x)
-	case state == CardDenied && d.Reason != "":
-		return l.fail(x, deniedReason+": "+d.Reason, store.CallReasonDenied)
-	default:
-		h := l.fail(x, deniedReason, store.CallReasonDenied)
-		return Abort{Status: store.TurnDenied, Entry: &h.Entry}
+	case CardDenied:
+		if d.Reason != "" {
+			return l.refuse(x, deniedReason+": "+d.Reason, store.CallReasonDenied)
+		}
+		return l.deny(x, "")
+	case cardFailed:
+		return l.deny(x, " (nobody could be asked)")
+	case CardExpired, CardStopped:
+		return l.deny(x, " (nobody answered in time)")
 	}
+	return l.deny(x, "")
+}
+
+// deny ends the turn and still records that it was asked: what follows in the channel must know of it.
+func (l *Loop) deny(x *execution, why string) Outcome {
+	h := l.refuse(x, deniedReason+why, store.CallReasonDenied)
+	return Abort{Status: store.TurnDenied, Entry: &h.Entry}
 }
 
 // gateAgain repeats the turn gate: the turn may have changed while the card waited.
@@ -111,53 +129,71 @@ func (l *Loop) gateAgain(x *execution) Outcome {
 	return nil
 }
 
-// ask shows the card and waits for an answer, the timeout or the end of the turn. Waiting stops the turn's clock. A
-// card that cannot be shown, and any panic in showing it, counts as denied.
-func (l *Loop) ask(x *execution, card Card) (d Decision, state CardState) {
-	t := x.turn
-	answer := l.broker.park(card)
-	defer l.broker.forget(card.Token)
-	if t.Clock != nil {
-		t.Clock.Pause()
-		defer t.Clock.Resume()
+// ask shows the card and waits for an answer, the timeout or the end of the turn; the timeout covers the showing, so no
+// wait is without an end. Waiting stops the turn's clock.
+func (l *Loop) ask(x *execution, card Card) (Decision, CardState) {
+	if c := x.turn.Clock; c != nil {
+		c.Pause()
+		defer c.Resume()
 	}
-	if !l.show(x, card) {
-		return Decision{}, CardDenied
+	ctx, cancel := context.WithDeadline(x.ctx, card.ExpiresAt)
+	defer cancel()
+	p := l.broker.park(card)
+	if !l.show(ctx, x, card) {
+		l.broker.withdraw(p)
+		return Decision{}, cardFailed
 	}
-	timeout := time.NewTimer(l.limits.ApprovalTimeout)
-	defer timeout.Stop()
+	var d Decision
 	select {
-	case d = <-answer:
-		if d.Approve {
-			return d, CardApproved
+	case d = <-p.answer:
+	case <-ctx.Done():
+		var answered bool
+		switch d, answered = l.broker.withdraw(p); {
+		case x.ctx.Err() != nil:
+			return Decision{}, CardStopped
+		case !answered:
+			return Decision{}, CardExpired
 		}
-		return d, CardDenied
-	case <-timeout.C:
-		return Decision{}, CardExpired
-	case <-x.ctx.Done():
-		return Decision{}, CardStopped
 	}
+	l.log.Info().Str("turn", x.turn.ID).Str("tool", x.name).Str("by", d.By).Bool("approved", d.Approve).Msg("approval.decided")
+	if d.Approve {
+		return d, CardApproved
+	}
+	return d, CardDenied
 }
 
-func (l *Loop) show(x *execution, card Card) (ok bool) {
+// show makes the card visible. An error or a panic means that nobody can answer it.
+func (l *Loop) show(ctx context.Context, x *execution, card Card) bool {
+	t := x.turn
+	if t.Cards == nil {
+		l.log.Error().Str("turn", t.ID).Str("tool", x.name).Msg("approval.nobody_to_ask")
+		return false
+	}
+	l.notify(t, ToolCall{Key: x.call.Key, Tool: x.name, Arguments: card.Arguments, Iteration: t.iteration, Card: true})
+	err := fmt.Errorf("showing the card panicked")
+	l.guard(t, "card", func() { err = t.Cards.Show(ctx, card) })
+	if err != nil && x.ctx.Err() == nil {
+		l.log.Error().Err(err).Str("turn", t.ID).Str("tool", x.name).Msg("approval.card_failed")
+	}
+	return err == nil
+}
+
+// closeCard shows how the card ended. After a stop it gets half of what all final writes get, so that a slow edit of a
+// message doesn't cost the journal its rows.
+func (l *Loop) closeCard(x *execution, card Card, state CardState) {
 	if x.turn.Cards == nil {
-		l.log.Error().Str("turn", x.turn.ID).Str("tool", x.name).Msg("approval.nobody_to_ask")
-		return false
+		return
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			l.log.Error().Str("turn", x.turn.ID).Str("tool", x.name).Interface("panic", p).Msg("approval.card_panicked")
-			ok = false
-		}
-	}()
-	l.notify(x.turn, ToolCall{
-		Key: x.call.Key, Tool: x.name, Arguments: card.Arguments, Iteration: x.turn.iteration, Card: true,
-	})
-	if err := x.turn.Cards.Show(x.ctx, card); err != nil {
-		l.log.Error().Err(err).Str("turn", x.turn.ID).Str("tool", x.name).Msg("approval.card_failed")
-		return false
+	if state == cardFailed {
+		state = CardDenied
 	}
-	return true
+	ctx, cancel := x.writing()
+	defer cancel()
+	if x.ctx.Err() != nil {
+		ctx, cancel = context.WithTimeout(ctx, stopGrace/2)
+		defer cancel()
+	}
+	l.guard(x.turn, "card", func() { x.turn.Cards.Close(ctx, card.Token, state) })
 }
 
 // needsApproval reports whether a person must agree before a tool runs.

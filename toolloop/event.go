@@ -1,6 +1,7 @@
 package toolloop
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/parleybot/parley/providers"
@@ -72,8 +73,18 @@ func (l *Loop) notify(t *Turn, e Event) {
 	defer func() {
 		if p := recover(); p != nil && !t.observerBroken {
 			t.observerBroken = true
-			l.log.Error().Str("turn", t.ID).Interface("panic", p).Msg("turn.observer_panicked")
+			l.log.Error().Str("turn", t.ID).Str("panic", fmt.Sprint(p)).Msg("turn.observer_panicked")
 		}
 	}()
 	t.Observer.Observe(e)
+}
+
+// guard calls a port of the edge that must not end the turn by a panic.
+func (l *Loop) guard(t *Turn, port string, call func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.log.Error().Str("turn", t.ID).Str("port", port).Str("panic", fmt.Sprint(p)).Msg("turn.port_panicked")
+		}
+	}()
+	call()
 }

@@ -2,7 +2,9 @@ package toolloop
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -13,19 +15,22 @@ import (
 
 // execute runs one call through the fixed order of checks (DESIGN section 5). Each step either ends the call with an
 // outcome or lets it pass; nothing may be moved past another step.
-func (l *Loop) execute(ctx context.Context, t *Turn, a Attempt, b *batch, c *providers.Call) Outcome {
-	if out := l.validate(ctx, t, c); out != nil { // 1
+func (l *Loop) execute(x *execution) Outcome {
+	if out := l.validate(x); out != nil { // 1
 		return out
 	}
-	if out := l.stopCheck(ctx, t, c); out != nil { // 2
+	if out := l.stopCheck(x); out != nil { // 2
 		return out
 	}
-	x := l.begin(ctx, t, a, b, c) // 3
-	defer x.live.Revoke()
-	if x.truncated() { // 4
+	l.begin(x) // 3
+	defer x.tc.Live.Revoke()
+	if x.index >= MaxCallsPerResponse {
+		return l.refuseSurplus(x)
+	}
+	if x.call.State == providers.Truncated { // 4
 		return l.refuseTruncated(x)
 	}
-	if !t.Allow.Allows(x.name) { // 5
+	if !x.turn.Allow.Allows(x.name) { // 5
 		return l.block(x)
 	}
 	if out := l.resolve(x); out != nil { // 6
@@ -36,91 +41,86 @@ func (l *Loop) execute(ctx context.Context, t *Turn, a Attempt, b *batch, c *pro
 			return out
 		}
 	}
-	res, reason := l.dispatch(x)                             // 8
-	if out := l.stopCheckAfter(x, res, reason); out != nil { // 9
+	f := l.dispatch(x)                             // 8
+	if out := l.stopCheckAfter(x, f); out != nil { // 9
 		return out
 	}
-	l.report(x, res) // 10
-	if !res.Success {
-		return l.fail(x, failureReason(res), reason)
+	l.report(x, f.result) // 10
+	if !f.result.Success {
+		return l.failRun(x, f)
 	}
-	l.retain(x)            // 11
-	if l.restart(x, res) { // 12
+	l.retain(x)                 // 11
+	if l.restart(x, f.result) { // 12
 		return Restart{}
 	}
 	if x.tool.OneShot { // 13
-		t.disable(x.tool.Name)
+		x.turn.disable(x.tool.Name)
 	}
-	return l.succeed(x, res) // 14
+	return l.succeed(x, f.result) // 14
 }
-
-// stickerTool is the one tool whose result moves the turn's sticker.
-const stickerTool = "select_sticker_for_response"
 
 // execution is one call on its way through the stage.
 type execution struct {
-	ctx     context.Context //nolint:containedctx // lives exactly as long as execute
-	turn    *Turn
-	attempt Attempt
-	batch   *batch
-	call    *providers.Call
+	*exchange
+	batch *batch
+	index int
+	call  providers.Call
 	// name is the canonical tool name; tool is nil when no such tool is registered.
-	name    string
-	tool    *registry.Tool
+	name string
+	tool *registry.Tool
+	// args are the bytes to run: checked, with ids resolved.
 	args    []byte
-	context registry.ToolContext
-	live    *registry.Live
+	tc      registry.ToolContext
 	started time.Time
-	// opened: the journal holds an open row for the call. dispatched: the tool was started.
+	// opened: the journal may hold an open row for the call. dispatched: the tool was started.
 	opened     bool
 	dispatched bool
+	// unsent calls are left out of the replayed response.
+	unsent bool
+	// ended is told to the observer once the outcome was applied.
+	ended ToolResult
 }
 
 // validate refuses a call without a name: the response is not usable at all.
-func (l *Loop) validate(ctx context.Context, t *Turn, c *providers.Call) Outcome {
-	if strings.TrimSpace(c.Name) != "" {
+func (l *Loop) validate(x *execution) Outcome {
+	if strings.TrimSpace(x.call.Name) != "" {
 		return nil
 	}
-	l.log.Error().Str("turn", t.ID).Str("call", c.Key).Int("arguments_bytes", len(c.Arguments)).
-		Bool("has_id", c.ID != "").Msg("tool.malformed_call")
-	err := fmt.Errorf("the model made a tool call without a name")
-	l.close(ctx, t, c, ending{status: store.CallError, reason: store.CallReasonMalformed, result: err.Error()})
+	l.log.Error().Str("turn", x.turn.ID).Str("call", x.call.Key).Int("arguments_bytes", len(x.call.Arguments)).
+		Bool("has_id", x.call.ID != "").Msg("tool.malformed_call")
+	err := errors.New("the model made a tool call without a name")
+	l.end(x, store.CallError, store.CallReasonMalformed, err.Error())
 	return Abort{Status: store.TurnError, Err: err}
 }
 
 // stopCheck ends the turn before anything runs. A queued follow-up is not a stop.
-func (l *Loop) stopCheck(ctx context.Context, t *Turn, c *providers.Call) Outcome {
-	if ctx.Err() == nil {
+func (l *Loop) stopCheck(x *execution) Outcome {
+	if x.ctx.Err() == nil {
 		return nil
 	}
-	l.close(ctx, t, c, ending{status: store.CallError, reason: store.CallReasonStopped, result: "stopped before it ran"})
-	return Abort{Status: statusOf(ctx), Err: context.Cause(ctx)}
+	l.end(x, store.CallError, stopReason(x.ctx), "stopped before it ran")
+	return Abort{Status: statusOf(x.ctx), Err: context.Cause(x.ctx)}
 }
 
-// begin builds what the tool may know and touch.
-func (l *Loop) begin(ctx context.Context, t *Turn, a Attempt, b *batch, c *providers.Call) *execution {
-	live := registry.NewLive(t.Shared)
-	name := l.registry.Canonical(c.Name)
-	tool, _ := l.registry.Lookup(name)
-	return &execution{
-		ctx: ctx, turn: t, attempt: a, batch: b, call: c, name: name, tool: tool, live: live,
-		started: time.Now(),
-		context: registry.ToolContext{
-			TurnID: t.ID, CallKey: c.Key, ChannelID: t.ChannelID, GuildID: t.GuildID, UserID: t.UserID, UserName: t.UserName,
-			Message: t.Message, Locale: t.Locale, Provider: a.Provider.Name(), Persona: t.Persona, Settings: t.Settings,
-			Flags: t.Flags, Private: t.Private, OutsideContent: t.OutsideContent, SuppressProgress: !t.Deliberate,
-			ShowKillHint: t.iteration >= l.limits.SoftWarnIterations, Live: live,
-		},
+// begin builds what the tool may know and touch: copies, and one locked door to the turn.
+func (l *Loop) begin(x *execution) {
+	t := x.turn
+	x.started = time.Now()
+	x.tc = registry.ToolContext{
+		TurnID: t.ID, CallKey: x.call.Key, ChannelID: t.ChannelID, GuildID: t.GuildID, UserID: t.UserID, UserName: t.UserName,
+		Message: t.Message, Locale: t.Locale, Provider: x.attempt.Provider.Name(), Persona: t.Persona,
+		Settings: maps.Clone(t.Settings), Flags: maps.Clone(t.Flags), Private: t.Private, OutsideContent: t.OutsideContent,
+		SuppressProgress: !t.Deliberate, ShowKillHint: t.iteration >= l.limits.SoftWarnIterations, Live: registry.NewLive(t.Shared),
 	}
 }
 
-// truncated reports whether the call's arguments may be incomplete: they ended early, or the whole answer was cut at the
-// output limit and a person would be asked to approve what may not be all of it.
-func (x *execution) truncated() bool {
-	if x.call.State == providers.Truncated {
-		return true
-	}
-	return x.batch.resp.Finish == providers.FinishLength && needsApproval(x.tool)
+// refuseSurplus answers a call beyond the limit of one response. It does not count toward the error cap: the model may
+// send it again in its next response.
+func (l *Loop) refuseSurplus(x *execution) Outcome {
+	h := l.refuse(x, fmt.Sprintf("too many calls in one response: only the first %d were handled; send this one again",
+		MaxCallsPerResponse), store.CallReasonRejected)
+	h.uncounted = true
+	return h
 }
 
 // refuseTruncated refuses a call whose arguments ended early. What arrived is neither executed nor replayed.
@@ -135,7 +135,7 @@ func (l *Loop) refuseTruncated(x *execution) Outcome {
 		Title: "Truncated tool call refused", Tool: x.name, Detail: "Arguments that arrived whole: " + whole,
 	})
 	x.call.Arguments, x.call.Object, x.call.WholeKeys = "{}", []byte("{}"), nil
-	return l.fail(x, "the arguments of this call were truncated before they were complete; nothing was executed; "+
+	return l.refuse(x, "the arguments of this call were truncated before they were complete; nothing was executed; "+
 		"send the whole call again, with shorter arguments if it was too long", store.CallReasonTruncated)
 }
 
@@ -145,9 +145,10 @@ func (l *Loop) block(x *execution) Outcome {
 	if names == nil {
 		names = []string{}
 	}
-	return l.refuse(x, blockedResult{
+	l.end(x, store.CallError, store.CallReasonBlocked, "blocked by deliberate tool mode")
+	return History{Sticker: StickerUntouched{}, Entry: x.entry(newRendered(blockedResult{
 		Status: "blocked_by_deliberate_tool_mode", FunctionName: x.name, AllowedToolNames: names,
-	}, "blocked by deliberate tool mode", store.CallReasonBlocked)
+	}))}
 }
 
 // resolve finds the tool, applies its gates and checks the arguments against its schema.
@@ -160,12 +161,21 @@ func (l *Loop) resolve(x *execution) Outcome {
 	if x.call.State != providers.Whole {
 		return l.fail(x, "tool error: the arguments are not one JSON object: "+x.call.Problem, store.CallReasonMalformed)
 	}
-	args, rej := l.registry.Check(tool, x.call.Object, x.turn.Shared.RealID)
+	args, rej := l.registry.Check(tool, x.call.Object, func(opaque string) (string, bool) { return l.realID(x, opaque) })
 	if rej != nil {
 		return l.reject(x, rej)
 	}
 	x.args = args
 	return nil
+}
+
+// realID resolves an opaque id. One that is neither known nor a snowflake passes through, and somebody should know.
+func (l *Loop) realID(x *execution, opaque string) (string, bool) {
+	id, ok := x.turn.Shared.RealID(opaque)
+	if !ok && strings.Trim(opaque, "0123456789") != "" {
+		l.log.Warn().Str("turn", x.turn.ID).Str("tool", x.name).Str("id", clip(opaque, maxNameBytes)).Msg("tool.unknown_id")
+	}
+	return id, ok
 }
 
 // reject logs a registry's refusal at the level its kind asks for and tells the model why.
@@ -184,19 +194,16 @@ func (l *Loop) reject(x *execution, rej *registry.Rejection) Outcome {
 
 // stopCheckAfter ends the turn when it was stopped while the tool ran: no entry, and the model never sees the result.
 // The journal keeps it.
-func (l *Loop) stopCheckAfter(x *execution, res registry.Result, reason store.CallReason) Outcome {
+func (l *Loop) stopCheckAfter(x *execution, f finished) Outcome {
 	if x.ctx.Err() == nil {
 		return nil
 	}
-	text := failureReason(res)
-	if res.Success {
-		text = l.resultText(res)
-	}
-	status := store.CallError
-	if res.Success && reason == store.CallReasonNone {
-		status = store.CallDone // it had finished: a stop undoes nothing
-	} else {
-		reason = store.CallReasonStopped
+	status, reason, text := store.CallError, f.reason, failureReason(f.result)
+	switch {
+	case f.result.Success: // it had finished: a stop undoes nothing
+		status, reason, text = store.CallDone, store.CallReasonNone, l.render(x, f.result).text
+	case reason == store.CallReasonNone || reason == store.CallReasonTimedOut:
+		reason = stopReason(x.ctx)
 	}
 	l.end(x, status, reason, text)
 	return Abort{Status: statusOf(x.ctx), Err: context.Cause(x.ctx)}
@@ -204,9 +211,11 @@ func (l *Loop) stopCheckAfter(x *execution, res registry.Result, reason store.Ca
 
 // report logs the completion and tells the operators which trigger had exposed the tool.
 func (l *Loop) report(x *execution, res registry.Result) {
-	ms := time.Since(x.started).Milliseconds()
+	if !x.dispatched {
+		return
+	}
 	l.log.Info().Str("turn", x.turn.ID).Str("tool", x.name).Bool("success", res.Success).
-		Msgf("Function call completed: %s (%dms)", x.name, ms)
+		Msgf("Function call completed: %s (%dms)", x.name, time.Since(x.started).Milliseconds())
 	if e, ok := x.turn.Allow.Entry(x.name); ok && e.Trigger != "" {
 		l.hidden(x.turn, HiddenNotice{
 			Title: "Deliberate trigger", Tool: x.name,
@@ -220,7 +229,9 @@ func (l *Loop) retain(x *execution) {
 	if !x.turn.Allow.Active() || l.windows == nil || x.turn.WindowTurns <= 0 {
 		return
 	}
-	if err := l.windows.RetainWindow(x.ctx, x.turn.ChannelID, x.name, x.turn.WindowTurns, time.Now()); err != nil {
+	ctx, cancel := context.WithTimeout(x.ctx, writeTimeout)
+	defer cancel()
+	if err := l.windows.RetainWindow(ctx, x.turn.ChannelID, x.name, x.turn.WindowTurns, time.Now()); err != nil {
 		l.log.Warn().Err(err).Str("turn", x.turn.ID).Str("tool", x.name).Msg("window.retain_failed")
 	}
 }
@@ -240,6 +251,7 @@ func (l *Loop) restart(x *execution, res registry.Result) bool {
 		item, ok = *r.Item, true
 	}
 	if ok {
+		item.Text = cut(item.Text, maxContextItem)
 		x.turn.Shared.Append(item)
 		x.batch.added = append(x.batch.added, item)
 		l.notify(x.turn, ContextAdded{Label: item.Kind, Bytes: len(item.Text)})
@@ -252,8 +264,10 @@ func (l *Loop) restart(x *execution, res registry.Result) bool {
 	return true
 }
 
+// hidden tells the operators.
 func (l *Loop) hidden(t *Turn, n HiddenNotice) {
 	if t.Notices != nil {
-		t.Notices.Hidden(n)
+		n.Detail = cut(n.Detail, maxNoticeBytes)
+		l.guard(t, "notice", func() { t.Notices.Hidden(n) })
 	}
 }

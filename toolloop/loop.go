@@ -2,9 +2,9 @@
 // one in a fixed order of checks, and repeats until the model answers without calls, an outcome ends the turn or a limit
 // does. It knows neither Discord nor SQL nor any vendor.
 //
-// The stages are files: loop.go (the cycle), stream.go (one round trip), execute.go (the fixed order of checks),
-// approve.go (asking a person), dispatch.go (the race against timeout and kill), record.go (history entries) and
-// result.go (what the model is given).
+// The stages are files: loop.go (the cycle), stream.go (one round trip), batch.go (the calls of one response), execute.go
+// (the fixed order of checks for one call), approve.go (asking a person), dispatch.go (the race against timeout and kill),
+// record.go (history entries), result.go (what the model is given) and journal.go (what is written down).
 package toolloop
 
 import (
@@ -12,7 +12,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -24,6 +24,9 @@ import (
 
 // IterationLimitNote is the local note that ends a transcript at the iteration limit; it is never sent.
 const IterationLimitNote = "stopped: tool loop iteration limit reached"
+
+// ErrTooManyFailures is the error of a turn whose tools keep failing.
+var ErrTooManyFailures = errors.New("too many consecutive tool failures")
 
 // Deps are what every turn of a process shares.
 type Deps struct {
@@ -48,7 +51,6 @@ type Loop struct {
 	limits    Limits
 	log       zerolog.Logger
 	abandoned abandonedRuns
-	runs      sync.WaitGroup
 }
 
 // New returns a loop over shared dependencies.
@@ -81,80 +83,108 @@ type Result struct {
 	StickerID string
 	// Messages is the exchange of this turn: assistant and tool messages and local notes.
 	Messages []providers.Message
-	Usage    providers.Usage
-	Model    string
+	// Usage is the sum over all round trips of the turn, failed ones included.
+	Usage providers.Usage
+	// Model is the model that answered last, as its provider named it, else as it was asked for.
+	Model string
 	// CutAtLimit: the last answer ended at the output limit.
 	CutAtLimit bool
-	// Phase says for a timeout what was waited for.
+	// Phase says for a timeout of the stream what was waited for.
 	Phase Phase
-	// Err is the operator's text of an error or timeout.
+	// Err is the operator's text of an error, a timeout or a stop.
 	Err error
 }
 
-// Phase is what a stream was waiting for when it timed out.
-type Phase string
+// exchange is one Run: an attempt at a turn, and the two contexts that bound it.
+type exchange struct {
+	// ctx ends when the turn ends.
+	ctx context.Context //nolint:containedctx // an exchange lives exactly as long as Run
+	// final outlives ctx by stopGrace: all writes that must happen although the turn has ended share that time, so no
+	// store can hold a stop.
+	final   context.Context //nolint:containedctx // as above
+	turn    *Turn
+	attempt Attempt
+}
 
-// The phases.
-const (
-	PhaseNone       Phase = ""
-	PhaseFirstToken Phase = "first_token"
-	PhaseIdle       Phase = "idle"
-)
+func newExchange(ctx context.Context, t *Turn, a Attempt) (*exchange, func()) {
+	final, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })
+	return &exchange{ctx: ctx, final: final, turn: t, attempt: a}, func() { unhook(); cancel() }
+}
+
+// writing is the context of one write that must happen although the turn may have ended.
+func (e *exchange) writing() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(e.final, writeTimeout)
+}
 
 // Run streams and executes until something ends it. It may be called again with the same turn and another model: what
-// the turn has done so far is carried over.
+// the turn has done so far is carried over. No goroutine outlives it but the runs of tools that ignore their context;
+// Abandoned counts those.
 func (l *Loop) Run(ctx context.Context, t *Turn, a Attempt) Result {
 	t.dropFailed()
+	e, done := newExchange(ctx, t, a)
+	defer done()
 	for {
-		if t.iteration >= l.limits.MaxIterations {
-			t.messages = append(t.messages, providers.Message{Role: providers.RoleNote, Content: IterationLimitNote})
-			return l.result(t, Result{Status: store.TurnMaxIterations})
+		if end := l.iterate(e); end != nil {
+			return t.result(*end, a)
 		}
-		if t.iteration == l.limits.SoftWarnIterations && !t.warned && t.Deliberate && t.Notices != nil {
-			t.warned = true
-			t.Notices.StillWorking()
-		}
-		resp, end := l.stream(ctx, t, a)
-		if end != nil {
-			t.iteration++
-			return l.result(t, *end)
-		}
-		if len(resp.Calls) == 0 {
-			return l.result(t, l.settle(t, resp))
-		}
-		if !t.door.close() {
-			return l.result(t, interrupted(t, resp))
-		}
-		if end := l.batch(ctx, t, a, resp); end != nil {
-			return l.result(t, *end)
-		}
-		t.iteration++
 	}
+}
+
+// iterate makes one round trip and executes its calls. It returns nil when the model is to be asked again.
+func (l *Loop) iterate(e *exchange) *Result {
+	t := e.turn
+	if e.ctx.Err() != nil {
+		return &Result{Status: statusOf(e.ctx), Err: context.Cause(e.ctx)}
+	}
+	if t.iteration >= l.limits.MaxIterations {
+		t.messages = append(t.messages, providers.Message{Role: providers.RoleNote, Content: IterationLimitNote})
+		return &Result{Status: store.TurnMaxIterations}
+	}
+	l.warn(t)
+	// Counted whatever comes of it: a model that keeps failing uses up the turn's round trips like one that keeps calling.
+	defer func() { t.iteration++ }()
+	resp, end := l.stream(e)
+	switch {
+	case end != nil:
+		return end
+	case !t.door.close():
+		return t.interrupted(resp)
+	case len(resp.Calls) == 0:
+		return t.settle(resp)
+	}
+	return l.batch(e, resp)
+}
+
+// warn says once in a deliberate turn that it is taking long.
+func (l *Loop) warn(t *Turn) {
+	if t.iteration < l.limits.SoftWarnIterations || t.warned || !t.Deliberate || t.Notices == nil {
+		return
+	}
+	t.warned = true
+	l.guard(t, "notice", t.Notices.StillWorking)
 }
 
 // settle decides what an answer without calls means. An empty one after a tool that needed no further word ends the
 // turn with what was already shown.
-func (l *Loop) settle(t *Turn, resp providers.Response) Result {
-	if !t.door.close() {
-		return interrupted(t, resp)
-	}
+func (t *Turn) settle(resp providers.Response) *Result {
 	cut := resp.Finish == providers.FinishLength
 	if strings.TrimSpace(resp.Text) != "" {
 		t.messages = append(t.messages, providers.Message{
 			Role: providers.RoleAssistant, Content: resp.Text, Thinking: resp.Thinking, Stopped: cut,
 		})
-		return Result{Status: store.TurnCompleted, Text: resp.Text, CutAtLimit: cut}
+		return &Result{Status: store.TurnCompleted, Text: resp.Text, CutAtLimit: cut}
 	}
 	if !cut && t.lastTool != nil && !t.lastTool.NeedsFollowUp && len(t.shown) > 0 {
-		return Result{Status: store.TurnCompleted, Text: t.shown[len(t.shown)-1]}
+		return &Result{Status: store.TurnCompleted}
 	}
-	return Result{Status: store.TurnEmptyResponse, CutAtLimit: cut}
+	return &Result{Status: store.TurnEmptyResponse, CutAtLimit: cut}
 }
 
 // interrupted keeps the text that was shown and marks it as cut short for a follow-up.
-func interrupted(t *Turn, resp providers.Response) Result {
+func (t *Turn) interrupted(resp providers.Response) *Result {
 	t.keepPartial(resp)
-	return Result{Status: store.TurnFollowUpInterrupt}
+	return &Result{Status: store.TurnFollowUpInterrupt}
 }
 
 // keepPartial keeps the text of an iteration that was cut short.
@@ -177,85 +207,22 @@ func (t *Turn) dropFailed() {
 	}
 }
 
-// batch executes the calls of one response in order. It returns nil when the model is to be asked again.
-func (l *Loop) batch(ctx context.Context, t *Turn, a Attempt, resp providers.Response) *Result {
-	b := &batch{resp: resp, calls: slices.Clone(resp.Calls)}
-	for i := range b.calls {
-		c := &b.calls[i]
-		c.Key = t.nextKey()
-		l.notify(t, ToolCall{Key: c.Key, Tool: l.registry.Canonical(c.Name), Arguments: shownArguments(c), Iteration: t.iteration})
+// result fills in what every ending carries.
+func (t *Turn) result(r Result, a Attempt) Result {
+	r.Shown = slices.Clone(t.shown)
+	if r.Text == "" && len(t.shown) > 0 {
+		r.Text = t.shown[len(t.shown)-1]
 	}
-	var end *Result
-	for i := range b.calls {
-		if end = l.step(ctx, t, a, b, i); end != nil || b.stopped {
-			l.notRun(ctx, t, b.calls[i+1:])
-			break
-		}
+	r.Thinking = t.thinking
+	r.Messages = slices.Clone(t.messages)
+	r.Usage = t.usage
+	if r.Model = t.answeredBy; r.Model == "" {
+		r.Model = a.Model
 	}
-	b.append(t)
-	if end == nil && b.settles(t) {
-		end = &Result{Status: store.TurnCompleted, Text: b.resp.Text}
+	if r.Status == store.TurnCompleted {
+		r.StickerID = t.sticker
 	}
-	return end
-}
-
-// step executes one call of a batch and applies its outcome; the order is fixed: append, error cap, end of turn.
-func (l *Loop) step(ctx context.Context, t *Turn, a Attempt, b *batch, i int) *Result {
-	var out Outcome
-	if i >= MaxCallsPerResponse {
-		out = l.refuseSurplus(ctx, t, b, &b.calls[i])
-	} else {
-		out = l.execute(ctx, t, a, b, &b.calls[i])
-	}
-	switch o := out.(type) {
-	case Restart:
-		t.failures = 0
-		b.restarted = append(b.restarted, b.calls[i].Key)
-		b.stopped = true
-		return nil
-	case Abort:
-		if o.Entry != nil {
-			b.record(t, *o.Entry)
-		}
-		return &Result{Status: o.Status, Err: o.Err}
-	case History:
-		b.record(t, o.Entry)
-		t.applySticker(o.Sticker)
-		b.unsettled = b.unsettled || !o.settles
-		return l.count(t, b, o)
-	default:
-		return &Result{Status: store.TurnError, Err: errors.New("unknown outcome of a call")}
-	}
-}
-
-// count applies the error cap and the end of the turn to a recorded call.
-func (l *Loop) count(t *Turn, b *batch, o History) *Result {
-	switch {
-	case o.Success:
-		t.failures = 0
-	case !o.uncounted:
-		t.failures++
-		if t.failures >= l.limits.MaxConsecutiveErrors {
-			return &Result{Status: store.TurnError, Err: ErrTooManyFailures}
-		}
-	}
-	if o.EndTurn {
-		return &Result{Status: store.TurnCompleted, Text: b.resp.Text}
-	}
-	return nil
-}
-
-// ErrTooManyFailures is the error of a turn whose tools keep failing.
-var ErrTooManyFailures = errors.New("too many consecutive tool failures")
-
-func (t *Turn) applySticker(c StickerChange) {
-	switch c := c.(type) {
-	case StickerSelected:
-		t.sticker = c.ID
-	case StickerCleared:
-		t.sticker = ""
-	case StickerUntouched:
-	}
+	return r
 }
 
 // statusOf maps what ended a turn's context to the status it means. A context that ended for no reason of ours belongs
@@ -272,36 +239,11 @@ func statusOf(ctx context.Context) store.TurnStatus {
 	return store.TurnInterrupted
 }
 
-// result fills in what every ending carries.
-func (l *Loop) result(t *Turn, r Result) Result {
-	r.Shown = slices.Clone(t.shown)
-	if r.Text == "" && len(t.shown) > 0 {
-		r.Text = t.shown[len(t.shown)-1]
-	}
-	r.Thinking = t.thinking
-	r.Messages = slices.Clone(t.messages)
-	r.Usage = t.usage
-	if r.Status == store.TurnCompleted {
-		r.StickerID = t.sticker
-	}
-	return r
-}
-
-// Wait returns when no run of any tool is left, or with ctx's error. It is for the end of a process: until then
-// abandoned runs are allowed to go on.
-func (l *Loop) Wait(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() { l.runs.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // SoftWarn is the iteration from which progress lines should mention /kill.
 func (l *Loop) SoftWarn() int { return l.limits.SoftWarnIterations }
 
 // Abandoned is the number of tool runs that outlived their calls and have not ended yet.
 func (l *Loop) Abandoned() int { return l.abandoned.total() }
+
+// Wait returns when no abandoned run is left, or with ctx's error. It is for the end of a process.
+func (l *Loop) Wait(ctx context.Context) error { return l.abandoned.wait(ctx) }

@@ -8,7 +8,8 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
-// Journal keeps what tools were asked to do; see store.Journal.
+// Journal keeps what tools were asked to do; see store.Journal. Its methods return soon after their context has ended:
+// that alone bounds how long they can hold a call.
 type Journal interface {
 	OpenCall(ctx context.Context, c store.Call) error
 	CloseCall(ctx context.Context, c store.Call) error
@@ -39,7 +40,7 @@ type HiddenNotice struct {
 	Detail string
 }
 
-// Cards shows approval cards of one turn.
+// Cards shows approval cards of one turn. Its methods return soon after their context has ended.
 type Cards interface {
 	// Show makes the card visible; an error means that nobody can answer it.
 	Show(ctx context.Context, c Card) error
@@ -76,6 +77,8 @@ const (
 	CardDenied   CardState = "denied"
 	CardExpired  CardState = "expired"
 	CardStopped  CardState = "stopped"
+	// cardFailed cards could not be shown; they are closed as denied.
+	cardFailed CardState = "failed"
 )
 
 // Limits bound a loop.
@@ -99,10 +102,26 @@ func DefaultLimits() Limits {
 	}
 }
 
-// floored raises what is too small to mean anything: a count below 1 acts as 1, and the first token may take at least as
-// long as any later one.
+// floored raises what is too small to mean anything: a count below 1 acts as 1, a duration or size that was not set has
+// its default, and the first token may take at least as long as any later one.
 func (l Limits) floored() Limits {
+	d := DefaultLimits()
+	for _, x := range []struct {
+		value    *time.Duration
+		standard time.Duration
+	}{
+		{&l.ToolTimeout, d.ToolTimeout}, {&l.FirstToken, d.FirstToken}, {&l.StreamIdle, d.StreamIdle},
+		{&l.ApprovalTimeout, d.ApprovalTimeout},
+	} {
+		if *x.value <= 0 {
+			*x.value = x.standard
+		}
+	}
+	if l.ResultMaxBytes <= 0 {
+		l.ResultMaxBytes = d.ResultMaxBytes
+	}
 	l.MaxIterations = max(l.MaxIterations, 1)
+	l.SoftWarnIterations = max(l.SoftWarnIterations, 1)
 	l.MaxConsecutiveErrors = max(l.MaxConsecutiveErrors, 1)
 	l.FirstToken = max(l.FirstToken, l.StreamIdle)
 	return l
@@ -114,6 +133,11 @@ const (
 	MaxCallsPerResponse = 32
 	// MaxAbandoned is how many runs of a tool may be left behind before the tool is unavailable.
 	MaxAbandoned = 4
-	// finalWrite bounds writes that must happen although the turn has ended.
-	finalWrite = 5 * time.Second
+	// writeTimeout bounds one write to a store while the turn goes on; stopGrace bounds all that is written once the turn
+	// has ended, together.
+	writeTimeout = 5 * time.Second
+	stopGrace    = time.Second
+	// maxContextItem bounds what a restart adds to the context, maxNoticeBytes a notice to the operators.
+	maxContextItem = 64 * 1024
+	maxNoticeBytes = 1800
 )

@@ -2,11 +2,8 @@ package toolloop
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"unicode/utf8"
 
 	"github.com/parleybot/parley/registry"
 )
@@ -29,6 +26,41 @@ type blockedResult struct {
 // completedResult stands for a success without data.
 type completedResult struct {
 	Status string `json:"status"`
+	Note   string `json:"note,omitempty"`
+}
+
+// rendered is a result in the form it has in an entry and the text that is sent and kept in the journal.
+type rendered struct {
+	value any
+	text  string
+}
+
+// newRendered renders one of our own result objects, which always encode.
+func newRendered(v any) rendered {
+	text, _ := encode(v)
+	return rendered{value: v, text: text}
+}
+
+// render gives a success's data within the cap: structured data over the cap becomes a cut string, and data that cannot
+// be encoded is told as such, for the tool did succeed.
+func (l *Loop) render(x *execution, res registry.Result) rendered {
+	if res.Data == nil {
+		return newRendered(completedResult{Status: "completed"})
+	}
+	if s, ok := res.Data.(string); ok && s != "" {
+		s = cut(s, l.limits.ResultMaxBytes)
+		return rendered{value: s, text: s}
+	}
+	text, err := encode(res.Data)
+	if err != nil {
+		l.log.Error().Err(err).Str("turn", x.turn.ID).Str("tool", x.name).Msg("tool.result_unencodable")
+		return newRendered(completedResult{Status: "completed", Note: "the result could not be encoded"})
+	}
+	if len(text) > l.limits.ResultMaxBytes {
+		text = cut(text, l.limits.ResultMaxBytes)
+		return rendered{value: text, text: text}
+	}
+	return rendered{value: json.RawMessage(text), text: text}
 }
 
 // failureReason is what the model reads: the tool's message, else its error, else a generic text.
@@ -43,44 +75,21 @@ func failureReason(res registry.Result) string {
 	}
 }
 
-// resultValue is a success's data within the cap: structured data over the cap becomes a cut string, and data that
-// cannot be encoded is told as such.
-func (l *Loop) resultValue(res registry.Result) any {
-	if res.Data == nil {
-		return completedResult{Status: "completed"}
-	}
-	if s, ok := res.Data.(string); ok {
-		return cut(s, l.limits.ResultMaxBytes)
-	}
-	text := encode(res.Data)
-	if len(text) > l.limits.ResultMaxBytes {
-		return cut(text, l.limits.ResultMaxBytes)
-	}
-	return json.RawMessage(text)
-}
-
-// resultText is the same as text, for the journal and for events.
-func (l *Loop) resultText(res registry.Result) string {
-	switch v := l.resultValue(res).(type) {
-	case string:
-		return v
-	case json.RawMessage:
-		return string(v)
-	default:
-		return encode(v)
-	}
-}
-
-// encode gives v as JSON without escaping <, > and &, which would take six bytes each.
-func encode(v any) string {
+// encode gives v as JSON without escaping <, > and &, which would take six bytes each. v may be a tool's own type, so a
+// panic of its methods is an error like any other.
+func encode(v any) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while encoding: %v", p)
+		}
+	}()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		b.Reset()
-		_ = enc.Encode(map[string]string{"status": "completed", "note": "the result could not be encoded: " + err.Error()}) // strings always encode
+		return "", err
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
 // cut keeps at most limit bytes, ending on a rune boundary, and says how many were cut; the marker is not counted.
@@ -88,19 +97,19 @@ func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	n := limit
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + fmt.Sprintf("\n[truncated %d bytes]", len(s)-n)
+	kept := clip(s, limit)
+	return kept + fmt.Sprintf("\n[truncated %d bytes]", len(s)-len(kept))
 }
 
+// stickerTool is the one tool whose result moves the turn's sticker.
+const stickerTool = "select_sticker_for_response"
+
 // sticker reads what a sticker call selected: a known sticker of the guild, or nothing, which clears.
-func (l *Loop) sticker(guildID string, res registry.Result) StickerChange {
+func (l *Loop) sticker(guildID, result string) StickerChange {
 	var data struct {
 		StickerID string `json:"sticker_id"`
 	}
-	if err := json.Unmarshal([]byte(encode(res.Data)), &data); err != nil || data.StickerID == "" {
+	if err := json.Unmarshal([]byte(result), &data); err != nil || data.StickerID == "" {
 		return StickerCleared{}
 	}
 	if l.stickers == nil || !l.stickers.KnownSticker(guildID, data.StickerID) {
@@ -108,10 +117,3 @@ func (l *Loop) sticker(guildID string, res registry.Result) StickerChange {
 	}
 	return StickerSelected{ID: data.StickerID}
 }
-
-// final is the context of a write that must happen although the turn has ended.
-func final(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), finalWrite)
-}
-
-func responseID(t *Turn) string { return "r" + strconv.Itoa(t.iteration+1) }

@@ -5,11 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/store"
+)
+
+// Phase is what a stream was waiting for when it timed out.
+type Phase string
+
+// The phases.
+const (
+	PhaseNone       Phase = ""
+	PhaseFirstToken Phase = "first_token"
+	PhaseIdle       Phase = "idle"
 )
 
 // waited is the cause of a stream that stayed silent too long.
@@ -28,18 +38,16 @@ func (w waited) Error() string {
 
 // stream makes one round trip. It returns the whole response, or how the run ends instead. Text is told as it arrives;
 // calls count only once the end was seen.
-func (l *Loop) stream(ctx context.Context, t *Turn, a Attempt) (providers.Response, *Result) {
-	sctx, cancel := context.WithCancelCause(ctx)
+func (l *Loop) stream(e *exchange) (providers.Response, *Result) {
+	t := e.turn
+	ctx, cancel := context.WithCancelCause(e.ctx)
 	defer cancel(nil)
-	if ctx.Err() != nil {
-		return providers.Response{}, &Result{Status: statusOf(ctx), Err: context.Cause(ctx)}
-	}
 	if !t.door.watch(cancel) {
 		return providers.Response{}, &Result{Status: store.TurnFollowUpInterrupt}
 	}
 	watch := newWatchdog(cancel, l.limits.FirstToken, l.limits.StreamIdle)
 	defer watch.stop()
-	resp, err := providers.Collect(a.Provider.Stream(sctx, l.request(t, a)), func(f providers.Fragment) {
+	resp, err := providers.Collect(e.attempt.Provider.Stream(ctx, l.request(t, e.attempt)), func(f providers.Fragment) {
 		watch.beat()
 		switch f := f.(type) {
 		case providers.TextDelta:
@@ -54,15 +62,19 @@ func (l *Loop) stream(ctx context.Context, t *Turn, a Attempt) (providers.Respon
 	if resp.Usage != (providers.Usage{}) {
 		l.notify(t, Used{Usage: resp.Usage, Model: resp.Model})
 	}
-	if end := ended(ctx, sctx, t, resp, err); end != nil {
-		return resp, end
+	end := ended(e.ctx, ctx, resp, err)
+	if end != nil {
+		t.keepPartial(resp)
 	}
-	return resp, nil
+	return resp, end
 }
 
 // absorb keeps what a round trip left behind whatever its end: what people saw, what it cost, what the model thought.
 func (t *Turn) absorb(resp providers.Response) {
 	t.usage = t.usage.Add(resp.Usage)
+	if resp.Model != "" {
+		t.answeredBy = resp.Model
+	}
 	if resp.Thinking != "" {
 		t.thinking = resp.Thinking
 	}
@@ -71,32 +83,28 @@ func (t *Turn) absorb(resp providers.Response) {
 	}
 }
 
-// ended tells the ends of a stream apart. The turn's own cause comes first, then the follow-up, then the watchdog: who
-// came first ended the stream, and nobody guesses from the transport's error.
-func ended(ctx, sctx context.Context, t *Turn, resp providers.Response, err error) *Result {
+// ended tells the ends of a stream apart; nil when it ended as a stream should. The turn's own cause comes first, then
+// the follow-up, which was promised its place; then a whole answer wins over the watchdog; and nobody guesses from the
+// transport's error.
+func ended(ctx, sctx context.Context, resp providers.Response, err error) *Result {
 	if ctx.Err() != nil {
-		t.keepPartial(resp)
 		return &Result{Status: statusOf(ctx), Err: context.Cause(ctx)}
 	}
-	if _, ok := errors.AsType[errFollowUp](context.Cause(sctx)); ok {
-		t.keepPartial(resp)
+	cause := context.Cause(sctx)
+	if _, ok := errors.AsType[errFollowUp](cause); ok {
 		return &Result{Status: store.TurnFollowUpInterrupt}
 	}
-	if end := fault(sctx, resp, err); end != nil {
-		t.keepPartial(resp)
-		return end
+	if err == nil {
+		return finish(resp)
 	}
-	return nil
-}
-
-// fault says how a stream failed, or nil when it ended as a stream should.
-func fault(sctx context.Context, resp providers.Response, err error) *Result {
-	if w, ok := errors.AsType[waited](context.Cause(sctx)); ok {
+	if w, ok := errors.AsType[waited](cause); ok {
 		return &Result{Status: store.TurnTimeout, Phase: w.phase, Err: w}
 	}
-	if err != nil {
-		return &Result{Status: store.TurnError, Err: err}
-	}
+	return &Result{Status: store.TurnError, Err: err}
+}
+
+// finish judges the reason that a whole stream gave for its end.
+func finish(resp providers.Response) *Result {
 	switch resp.Finish {
 	case providers.FinishStop, providers.FinishLength:
 		return nil
@@ -132,28 +140,52 @@ func (l *Loop) request(t *Turn, a Attempt) providers.Request {
 	return req
 }
 
-// watchdog ends a stream that stays silent: it waits for the first fragment, then for each next one.
+// watchdog ends a stream that stays silent: it waits for the first fragment, then for each next one. Fragments only note
+// the time; the timer looks at it when it fires, so one that arrives while it fires still counts.
 type watchdog struct {
-	timer *time.Timer
-	idle  time.Duration
-	began atomic.Bool
+	cancel      context.CancelCauseFunc
+	first, idle time.Duration
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	last    time.Time // zero until something arrived
+	stopped bool
 }
 
 func newWatchdog(cancel context.CancelCauseFunc, first, idle time.Duration) *watchdog {
-	w := &watchdog{idle: idle}
-	w.timer = time.AfterFunc(first, func() {
-		if w.began.Load() {
-			cancel(waited{phase: PhaseIdle, after: idle})
-			return
-		}
-		cancel(waited{phase: PhaseFirstToken, after: first})
-	})
+	w := &watchdog{cancel: cancel, first: first, idle: idle}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(first, w.fire)
 	return w
 }
 
 func (w *watchdog) beat() {
-	w.began.Store(true)
-	w.timer.Reset(w.idle)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last.IsZero() {
+		w.timer.Reset(w.idle)
+	}
+	w.last = time.Now()
 }
 
-func (w *watchdog) stop() { w.timer.Stop() }
+func (w *watchdog) fire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch quiet := time.Since(w.last); {
+	case w.stopped:
+	case w.last.IsZero():
+		w.cancel(waited{phase: PhaseFirstToken, after: w.first})
+	case quiet < w.idle:
+		w.timer.Reset(w.idle - quiet)
+	default:
+		w.cancel(waited{phase: PhaseIdle, after: w.idle})
+	}
+}
+
+func (w *watchdog) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	w.timer.Stop()
+}

@@ -50,6 +50,7 @@ type Turn struct {
 	partial        bool
 	thinking       string
 	usage          providers.Usage
+	answeredBy     string
 	sticker        string
 	disabled       map[string]bool
 	lastTool       *registry.Tool
@@ -59,7 +60,7 @@ type Turn struct {
 	door followUpDoor
 }
 
-// Iteration is the index of the current round trip, from 0.
+// Iteration is the index of the current round trip, from 0; between and after runs it is the number of those made.
 func (t *Turn) Iteration() int { return t.iteration }
 
 // Entries returns the history entries so far.
@@ -86,8 +87,9 @@ func (t *Turn) view(provider string) registry.TurnView {
 	}
 }
 
-// FollowUp asks the turn to make way for a newer message of its owner. It returns true when the current stream was
-// ended for it, and false when the turn has entered its tool chain (or ended): then the message can only be queued.
+// FollowUp asks the turn to make way for a newer message of its owner. It returns true when the current stream is ended
+// for it (or the next one, when an attempt has just failed), and false when the turn has entered its tool chain or has
+// answered: then the message can only be queued.
 func (t *Turn) FollowUp() bool { return t.door.request() }
 
 // followUpDoor is open while a turn only streams. Entering the tool chain closes it for good; a request that comes first
@@ -108,7 +110,7 @@ func (d *followUpDoor) request() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || d.requested {
-		return d.requested && !d.closed
+		return !d.closed
 	}
 	d.requested = true
 	if d.cancel != nil {
