@@ -112,7 +112,7 @@ const (
 	eventFinish
 )
 
-// Start begins the delivery of one turn and shows typing at once. When ctx ends
+// Start begins the delivery of one turn and shows typing soon. When ctx ends
 // nothing more is sent but the closing mark of [Streamer.Close].
 func Start(ctx context.Context, cfg Config) *Streamer {
 	if cfg.Mode == "" {
@@ -206,6 +206,7 @@ func (s *Streamer) Finish(ctx context.Context) error {
 		return fmt.Errorf("finish: %w", err)
 	}
 	<-s.stopped
+	s.typing.wait(ctx) // so that no indicator appears after the end
 	return nil
 }
 

@@ -673,8 +673,8 @@ func TestOrderSurvivesAFailureThatPasses(t *testing.T) {
 func TestTypingB07B09(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(t *testing.T, ctx context.Context, s *Streamer){
-		"answer":  func(t *testing.T, ctx context.Context, s *Streamer) { s.Append("Hi"); finish(t, ctx, s) },
-		"silence": func(t *testing.T, ctx context.Context, s *Streamer) { finish(t, ctx, s) },
+		"answer":  func(_ *testing.T, ctx context.Context, s *Streamer) { s.Append("Hi"); _ = s.Finish(ctx) },
+		"silence": func(_ *testing.T, ctx context.Context, s *Streamer) { _ = s.Finish(ctx) },
 		"close":   func(t *testing.T, ctx context.Context, s *Streamer) { _ = s.Close(ctx, "") },
 	}
 	for name, end := range ends {
@@ -688,7 +688,7 @@ func TestTypingB07B09(t *testing.T) {
 					pass(17 * time.Second)
 					end(t, t.Context(), s)
 					pass(time.Minute)
-					want := []time.Duration{0, 8 * time.Second, 16 * time.Second}
+					want := []time.Duration{typingAfter, typingAfter + typingEvery, typingAfter + 2*typingEvery}
 					if hang {
 						want = want[:1]
 					}
@@ -698,6 +698,17 @@ func TestTypingB07B09(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A quick answer is not followed by an indicator of its own.
+func TestQuickAnswerHasNoTyping(t *testing.T) {
+	t.Parallel()
+	stream(t, Config{}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
+		s.Append("Hi")
+		finish(t, ctx, s)
+		pass(time.Minute)
+		same(t, 0, len(c.typings))
+	})
 }
 
 func TestTypingOff(t *testing.T) {
@@ -841,9 +852,15 @@ func TestSlowTypingNeverDelaysText(t *testing.T) {
 		c := newChannel(t)
 		c.typingHang = true
 		s := Start(t.Context(), Config{Port: c})
+		pass(time.Second)
+		same(t, 1, len(c.typings)) // under way, and it stays so
 		s.Append("Hi")
-		finish(t, t.Context(), s)
-		same(t, []string{"0.0s create Hi"}, c.log())
+		begun := time.Now()
+		if err := s.Finish(t.Context()); err != nil {
+			t.Errorf("Finish: %v", err)
+		}
+		same(t, []string{"1.0s create Hi"}, c.log())
+		same(t, typingSettle, time.Since(begun)) // the end of the turn waits a little, the text does not
 		if err := s.Close(t.Context(), ""); err != nil {
 			t.Errorf("Close: %v", err)
 		}
