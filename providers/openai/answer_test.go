@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/providers/internal/rows"
@@ -164,14 +165,28 @@ func TestUsageDetails(t *testing.T) {
 	}
 }
 
-func FuzzStream(f *testing.F) {
-	f.Add(sayChunk("a")+wholeCall()+endChunk("stop")+doneLine, uint8(3))
-	f.Add(toolStream(`{"index":0,"id":"a","function":{"name":"echo","arguments":{}}}`, `{"function":{"name":"x"}}`), uint8(1))
-	f.Fuzz(func(t *testing.T, body string, size uint8) {
+// TestHowAStreamArrivesDoesNotMatter draws streams from good and bad events, cuts them anywhere and reads them in pieces.
+// (A fuzz target would have the whole SDK compiled with instrumentation first.)
+func TestHowAStreamArrivesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	events := rapid.SampledFrom([]string{
+		sayChunk("a"), sayChunk("👋🏽"), halfCall(), wholeCall(), endChunk("stop"), endChunk("length"), doneLine, ": beat\n\n", event("x"), event("{}"),
+		deltaChunk(`{"tool_calls":[{"function":{"name":"x","arguments":{"n":1}}}]}`), deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`),
+		deltaChunk(`{"tool_calls":[{"index":3,"id":"b"}]}`), deltaChunk(`{"tool_calls":[null,7,{}]}`), deltaChunk(`null`), event(`{"error":{"code":503}}`),
+		event(`{"error":"x"}`), event(`{"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":1e99}}`), event(`{"choices":7}`), "\xef\xbb\xbf", "\r",
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		body := strings.Join(rapid.SliceOfN(events, 0, 10).Draw(rt, "events"), "")
+		body = body[:rapid.IntRange(0, len(body)).Draw(rt, "cut")]
 		whole, err := replay(t, body, len(body)+1, "echo")
-		split, splitErr := replay(t, body, int(size)%7+1, "echo")
+		for _, c := range whole.Calls {
+			if err != nil && c.State == providers.Whole {
+				rt.Fatalf("a broken stream has a call to run: %+v", c)
+			}
+		}
+		split, splitErr := replay(t, body, rapid.IntRange(1, 9).Draw(rt, "size"), "echo")
 		if d := cmp.Diff(show(whole, err), show(split, splitErr)); d != "" {
-			t.Fatal(d)
+			rt.Fatal(d)
 		}
 	})
 }
