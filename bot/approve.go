@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/parleybot/parley/bot/delivery"
 	"github.com/parleybot/parley/turn"
@@ -54,12 +55,35 @@ func (b *Bot) ask(ctx context.Context, c turn.Card) error {
 		return err
 	}
 	b.cards.put(c)
+	shown := make(chan error, 1)
+	if !b.behind.try(func() { shown <- b.show(context.WithoutCancel(ctx), c, m) }) {
+		b.cards.drop(c.Token)
+		return errors.New("showing an approval card: too much is being written already")
+	}
+	select {
+	case err = <-shown:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("showing an approval card: %w", context.Cause(ctx))
+	}
+}
+
+// cardTimeout bounds the request that shows a card.
+const cardTimeout = 30 * time.Second
+
+// show sends a card. It outlives the end of the turn: a request that is under way may already have put the buttons into
+// the channel, and only its answer tells which message they are on.
+func (b *Bot) show(ctx context.Context, c turn.Card, m messageBody) error {
+	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
+	defer cancel()
 	id, err := b.rest.create(ctx, c.ChannelID, m)
 	if err != nil {
-		b.cards.take(c.Token)
+		b.cards.drop(c.Token)
 		return fmt.Errorf("showing an approval card: %w", err)
 	}
-	b.cards.shown(c.Token, id)
+	if o, ended := b.cards.shown(c.Token, id); ended {
+		b.markClosed(ctx, o, o.ended)
+	}
 	return nil
 }
 
@@ -126,8 +150,13 @@ func endingText(s turn.CardState) string {
 
 // closeCard shows how a card ended, unless a click's handler shows it.
 func (b *Bot) closeCard(ctx context.Context, token string, s turn.CardState) {
-	o, ok := b.cards.take(token)
-	if !ok || o.messageID == "" || o.answered && (s == turn.CardApproved || s == turn.CardDenied) {
+	if o, ok := b.cards.end(token, s); ok {
+		b.markClosed(ctx, o, s)
+	}
+}
+
+func (b *Bot) markClosed(ctx context.Context, o openCard, s turn.CardState) {
+	if o.answered && (s == turn.CardApproved || s == turn.CardDenied) {
 		return
 	}
 	if err := b.rest.edit(ctx, o.card.ChannelID, o.messageID, closedCard(o.card, endingText(s))); err != nil {

@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,6 +139,39 @@ func TestApprovalCards(t *testing.T) {
 			t.Error("the file went with the buttons")
 		}
 	})
+}
+
+// TestCardOvertakenByKill: the turn is killed while the request that shows the card is under way. The buttons appear all
+// the same, and must not stay.
+func TestCardOvertakenByKill(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{}, nil)
+	tw.start(t)
+	s := tw.bot.Open(turn.Opening{TurnID: "t1", ChannelID: string(tw.general), GuildID: string(tw.guild)})
+	t.Cleanup(func() { s.Finish(t.Context(), turn.Ending{Status: store.TurnCompleted}) })
+	must(t, tw.world.Inject(discordsim.Fault{
+		Route: "POST /channels/{channel}/messages", Kind: discordsim.FaultDelay, Delay: 300 * time.Millisecond, Times: 1,
+	}))
+	ctx, kill := context.WithCancel(t.Context())
+	asked := make(chan error, 1)
+	go func() { asked <- s.Ask(ctx, testCard(tw, "late", turn.Card{})) }()
+	tw.wait(t, "the request to be under way", func(v discordsim.View) bool {
+		for _, e := range v.Entries(0) {
+			if _, ok := e.Event.(discordsim.FaultMet); ok {
+				return true
+			}
+		}
+		return false
+	})
+	kill()
+	if err := <-asked; !errors.Is(err, context.Canceled) {
+		t.Errorf("Ask: %v", err)
+	}
+	s.CloseCard(t.Context(), "late", turn.CardStopped)
+	m := tw.said(t, tw.general, func(m discordsim.Message) bool { return strings.Contains(m.Content, "stopped") })
+	if len(m.Components) > 2 {
+		t.Errorf("the card still has buttons: %s", m.Components)
+	}
 }
 
 func TestCardShowsEverything(t *testing.T) {

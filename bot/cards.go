@@ -21,6 +21,8 @@ type openCard struct {
 	messageID string
 	// answered: a click was taken, and whoever took it shows the end on the card.
 	answered bool
+	// ended is how the card ended while the request that shows it was still under way; empty before that.
+	ended turn.CardState
 }
 
 func newCards() *cards { return &cards{open: map[string]openCard{}} }
@@ -40,14 +42,38 @@ func (c *cards) put(card turn.Card) {
 	c.open[card.Token] = openCard{card: card}
 }
 
-// shown notes which message a card became.
-func (c *cards) shown(token, messageID string) {
+// shown notes which message a card became. When the card has ended meanwhile it is given back, to be closed.
+func (c *cards) shown(token, messageID string) (openCard, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if o, ok := c.open[token]; ok {
-		o.messageID = messageID
-		c.open[token] = o
+	o, ok := c.open[token]
+	if !ok {
+		return openCard{}, false
 	}
+	o.messageID = messageID
+	if o.ended != "" {
+		delete(c.open, token)
+		return o, true
+	}
+	c.open[token] = o
+	return openCard{}, false
+}
+
+// end removes a card that is shown. Of one that is about to be shown it notes how it ended, and gives false.
+func (c *cards) end(token string, s turn.CardState) (openCard, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o, ok := c.open[token]
+	if !ok {
+		return openCard{}, false
+	}
+	if o.messageID == "" {
+		o.ended = s
+		c.open[token] = o
+		return openCard{}, false
+	}
+	delete(c.open, token)
+	return o, true
 }
 
 // answer marks a card as answered or, when the answer came too late, as not.
@@ -60,11 +86,9 @@ func (c *cards) answer(token string, answered bool) {
 	}
 }
 
-// take removes a card.
-func (c *cards) take(token string) (openCard, bool) {
+// drop forgets a card that never became a message.
+func (c *cards) drop(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o, ok := c.open[token]
 	delete(c.open, token)
-	return o, ok
 }
