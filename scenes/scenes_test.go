@@ -3,10 +3,12 @@
 package scenes_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -65,20 +67,47 @@ func runBot() error {
 	return a.Run(ctx)
 }
 
+// TestScenes plays the scene files. They mostly wait, so that more run at once than there are processors.
 func TestScenes(t *testing.T) {
-	t.Parallel()
 	scenes, err := scene.Load(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	booter := app.SceneBooter(childArgument)
-	for _, sc := range scenes {
-		t.Run(sc.Name(), func(t *testing.T) {
-			t.Parallel()
-			r := scene.Run(t.Context(), sc, scene.Options{Booter: booter, Validator: discordspec.New(t)})
+	play(t, scenes)
+}
+
+var fence = regexp.MustCompile("(?ms)^```scene\n(.*?)^```")
+
+// TestExamples plays the examples of docs/scenes.md.
+func TestExamples(t *testing.T) {
+	data, err := os.ReadFile("../docs/scenes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scenes []*scene.Scene
+	for i, m := range fence.FindAllSubmatchIndex(data, -1) {
+		line := 1 + bytes.Count(data[:m[2]], []byte("\n"))
+		sc, err := scene.Parse(fmt.Sprintf("example_%02d_at_line_%d", i+1, line), string(data[m[2]:m[3]]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenes = append(scenes, sc)
+	}
+	if len(scenes) < 20 {
+		t.Fatalf("docs/scenes.md has %d examples; there were more", len(scenes))
+	}
+	play(t, scenes)
+}
+
+// play runs scenes beside each other and tells each result as a test of its name.
+func play(t *testing.T, scenes []*scene.Scene) {
+	t.Helper()
+	options := scene.Options{Booter: app.SceneBooter(childArgument), Validator: discordspec.New(t)}
+	scene.RunAll(t.Context(), scenes, options, func(r scene.Result) {
+		t.Run(r.Scene.Name(), func(t *testing.T) {
 			if r.Err != nil {
-				t.Errorf("%s\n%v\n\nthe transcript:\n%s", sc.About, r.Err, r.Transcript)
+				t.Errorf("%s\n%v\n\nthe transcript:\n%s", r.Scene.About, r.Err, r.Transcript)
 			}
 		})
-	}
+	})
 }

@@ -30,8 +30,7 @@ func expectVerbs() []verb {
 		{form: form("expect at most COUNT requests ROUTE"), clauses: with(counted), do: (*stage).requests},
 		{form: form("expect at least COUNT requests ROUTE"), clauses: with(counted), do: (*stage).requests},
 		{form: form("expect typing"), clauses: with(placeClauses, waits), do: (*stage).typing},
-		{form: form("expect gateway identified"), clauses: with(waits), do: (*stage).gatewayEvent},
-		{form: form("expect gateway resumed"), clauses: with(waits), do: (*stage).gatewayEvent},
+		{form: form("expect gateway connected"), clauses: with(waits), do: (*stage).connected},
 		{form: form("expect memory TEXT of PERSON"), clauses: with(placeClauses), do: (*stage).memory},
 		{form: form("expect no memory TEXT of PERSON"), clauses: with(placeClauses), do: (*stage).memory},
 		{form: form("expect no journal WORD"), clauses: with("done", "failed", "running", "because WORD", placeClauses), do: (*stage).journal},
@@ -245,22 +244,20 @@ func (s *stage) typing(ctx context.Context, st *step) error {
 	}, func() string { return "the bot does not type" })
 }
 
-// gatewayEvent waits for a session that begins or is taken up again after the gateway's last fault.
-func (s *stage) gatewayEvent(ctx context.Context, st *step) error {
+// connected waits for a session that begins or is taken up again after the gateway's last fault.
+func (s *stage) connected(ctx context.Context, st *step) error {
 	return s.await(ctx, st, func() (ok bool, _ error) {
 		s.world.Look(func(v discordsim.View) {
 			for _, e := range v.Entries(s.gateway) {
 				switch e.Event.(type) {
-				case discordsim.GatewayIdentified:
-					ok = ok || st.verb.form[2] == "identified"
-				case discordsim.GatewayResumed:
-					ok = ok || st.verb.form[2] == "resumed"
+				case discordsim.GatewayIdentified, discordsim.GatewayResumed:
+					ok = true
 				default:
 				}
 			}
 		})
 		return ok, nil
-	}, func() string { return "no such thing since the gateway's last fault" })
+	}, func() string { return "no session since the gateway's last fault" })
 }
 
 // memory looks into the store for a fact that may be recalled in the step's place.

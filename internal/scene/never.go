@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleybot/parley/internal/discordsim"
 	"github.com/parleybot/parley/turn"
@@ -106,24 +107,33 @@ func (s *stage) everPinged(st *step, v discordsim.View) string {
 	return ""
 }
 
+// underWay is how long after the end of a turn a typing request may still arrive that was sent before it: nobody can call
+// back what is on its way.
+const underWay = 250 * time.Millisecond
+
 // typedLate looks for a typing indicator that came when no turn ran in its channel any more.
 func (s *stage) typedLate(v discordsim.View) string {
 	running := map[string]int{}
+	ended := map[string]time.Time{}
 	events := s.turns.all()
 	for _, e := range v.Entries(0) {
 		for len(events) > 0 && events[0].seq < e.Seq {
-			switch events[0].Kind {
+			switch told := events[0]; told.Kind {
 			case turn.EventStarted:
-				running[events[0].ChannelID]++
+				running[told.ChannelID]++
 			case turn.EventDone:
-				running[events[0].ChannelID]--
+				running[told.ChannelID]--
+				ended[told.ChannelID] = told.At
 			default:
 			}
 			events = events[1:]
 		}
 		t, ok := e.Event.(discordsim.TypingStarted)
-		if n, began := running[string(t.Channel)]; ok && t.User == s.world.Bot() && began && n == 0 {
-			return "typing in " + s.names.of(t.Channel) + " after the turn had ended"
+		if !ok || t.User != s.world.Bot() || running[string(t.Channel)] > 0 {
+			continue
+		}
+		if end := ended[string(t.Channel)]; !end.IsZero() && e.At.Sub(end) > underWay {
+			return fmt.Sprintf("typing in %s, %s after the turn had ended", s.names.of(t.Channel), e.At.Sub(end).Round(time.Millisecond))
 		}
 	}
 	return ""

@@ -15,8 +15,6 @@ import (
 func seeVerbs() []verb {
 	return []verb{
 		{form: form("see nothing more"), clauses: with("privately to PERSON", placeClauses, "within TIME"), do: (*stage).seeNothing},
-		{form: form("see reaction WORD on LABEL"), clauses: with("within TIME"), do: (*stage).seeReaction},
-		{form: form("see no reactions on LABEL"), clauses: with("within TIME"), do: (*stage).seeReaction},
 		{form: form("see"), needsClause: true, check: checkContent, do: (*stage).see, clauses: with(contentClauses, "to nobody", "to LABEL",
 			"privately to PERSON", "edited", "deleted", "pinging nobody", "pinging PERSON", "with button WORD", "without buttons",
 			"with file WORD", placeClauses, "as NEWLABEL", "within TIME", "LABEL")},
@@ -183,21 +181,4 @@ func (s *stage) seeNothing(ctx context.Context, st *step) error {
 		return &unmet{saw: s.list(left)}
 	}
 	return nil
-}
-
-func (s *stage) seeReaction(ctx context.Context, st *step) error {
-	want := st.head.text("WORD")
-	return s.at(st, func(id discordsim.ID) error {
-		var there []string
-		return s.await(ctx, st, func() (bool, error) {
-			there = nil
-			m, _ := s.world.Message(id)
-			for _, r := range m.Reactions {
-				if slices.Contains(r.Users, s.world.Bot()) {
-					there = append(there, r.Emoji)
-				}
-			}
-			return want == "" && len(there) == 0 || want != "" && slices.Contains(there, want), nil
-		}, func() string { return fmt.Sprintf("the bot's reactions are %q", there) })
-	})
 }
