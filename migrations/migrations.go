@@ -7,11 +7,18 @@ import (
 	"io/fs"
 )
 
-//go:embed sqlite/*.sql
-var sqliteFiles embed.FS
+var (
+	//go:embed sqlite/*.sql
+	sqliteFiles embed.FS
+	//go:embed postgres/*.sql
+	postgresFiles embed.FS
+)
 
 // SQLite returns the migrations of the embedded store, as goose reads them.
 func SQLite() fs.FS { return folder(sqliteFiles, "sqlite") }
+
+// Postgres returns the migrations of PostgreSQL, as goose reads them.
+func Postgres() fs.FS { return folder(postgresFiles, "postgres") }
 
 // folder cuts one dialect's files out of an embedded tree. The folder is part of the binary, so its absence is a
 // programmer's error.

@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/parleybot/parley/store"
+)
+
+const (
+	connectTimeout = 5 * time.Second
+	// firstWait doubles with every attempt, up to longestWait.
+	firstWait   = 250 * time.Millisecond
+	longestWait = 5 * time.Second
+)
+
+// poolConfig reads the URL. Its own text is in no error: it may hold a password.
+func poolConfig(cfg Config) (*pgxpool.Config, error) {
+	settings, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil || cfg.URL == "" {
+		return nil, fmt.Errorf("open store: DATABASE_URL cannot be read; its form is "+
+			"postgres://user:password@host:5432/database: %w", store.ErrInvalid)
+	}
+	if !strings.Contains(cfg.URL, "pool_max_conns") {
+		settings.MaxConns = DefaultConnections
+		if cfg.Connections > 0 {
+			settings.MaxConns = int32(min(cfg.Connections, 1000)) //nolint:gosec // bounded
+		}
+	}
+	if settings.ConnConfig.ConnectTimeout == 0 || settings.ConnConfig.ConnectTimeout > connectTimeout {
+		settings.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	timeout := cfg.StatementTimeout
+	if timeout <= 0 {
+		timeout = DefaultStatementTimeout
+	}
+	for name, value := range map[string]string{
+		"application_name":  "parley",
+		"timezone":          "UTC",
+		"statement_timeout": strconv.FormatInt(timeout.Milliseconds(), 10),
+		// A transaction whose client went silent must not hold its locks.
+		"idle_in_transaction_session_timeout": strconv.FormatInt(2*timeout.Milliseconds(), 10),
+	} {
+		settings.ConnConfig.RuntimeParams[name] = value
+	}
+	return settings, nil
+}
+
+// await asks the server until it answers. An answer that will not change by waiting, such as a wrong password, ends it.
+func (db *DB) await(ctx context.Context, cfg Config) error {
+	patience := cfg.Patience
+	if patience == 0 {
+		patience = DefaultPatience
+	}
+	deadline := time.Now().Add(patience)
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		err := db.pool.Ping(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("open store %s: %w", db.name, context.Cause(ctx))
+		case refusal(err) != "":
+			return fmt.Errorf("open store %s: %s: %w", db.name, refusal(err), err)
+		case time.Now().Add(wait).After(deadline):
+			return fmt.Errorf("open store %s: the server is away; start it or mend DATABASE_URL: %w: %w", db.name, store.ErrUnavailable, err)
+		}
+		if cfg.Waiting != nil {
+			cfg.Waiting(err, wait)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/parleybot/parley/store"
+)
+
+const (
+	// defaultRecall is what a limit of 0 means.
+	defaultRecall = 100
+	// maxSearchTerms bounds the words that one search looks for: a message may be long.
+	maxSearchTerms = 64
+	// maxHits bounds the memories that are looked at for one word, newest first. A word with more hits than that says
+	// little; the bound keeps the cost of a search the same however much a guild remembers.
+	maxHits = 256
+	// maxMisspelt bounds the words without a hit that are compared by their letters with the newest maxHits memories.
+	maxMisspelt = 4
+)
+
+// FindMemories implements store.Memories, in one statement. What shares words with the text comes first, the sharers of
+// rare words before those of usual ones; the newest fill the rest, so when everything fits, everything is found. Each
+// word weighs as much as it is rare in the places that q can see: what other guilds say has no influence.
+func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error) {
+	const doing = "find memories"
+	values, err := viewer(q)
+	if err != nil {
+		return nil, db.fail(ctx, doing, err)
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultRecall
+	}
+	words, beginnings := searchTerms(q.Text)
+	maps.Copy(values, args{
+		"limit": limit, "hits": maxHits, "words": words, "beginnings": beginnings, "last": string(utf8.MaxRune),
+		"places": places(q), "misspelt": maxMisspelt,
+	})
+	text := newestMemories
+	switch {
+	case len(words)+len(beginnings) > 0 && db.fuzzy:
+		text = relevantMemories(hitsByLetters)
+	case len(words)+len(beginnings) > 0:
+		text = relevantMemories("")
+	}
+	found, err := query(ctx, db.pool, text, values, readMemory)
+	return found, db.fail(ctx, doing, err)
+}
+
+// newest walks the index memories_newest from its end, once for each scope, so it reads no more rows than the limit.
+const newest = `(
+		SELECT * FROM memories
+		WHERE scope = 'member' AND member_id = @member AND guild_id = @guild AND ` + visible + `
+		ORDER BY updated_at DESC, id DESC LIMIT @limit)
+	UNION ALL (
+		SELECT * FROM memories
+		WHERE scope = 'guild' AND member_id = '' AND guild_id = @guild AND ` + visible + `
+		ORDER BY updated_at DESC, id DESC LIMIT @limit)`
+
+const newestMemories = `SELECT ` + memoryColumns + ` FROM (` + newest + `) AS newest ORDER BY updated_at DESC, id DESC LIMIT @limit`
+
+// hitsByLetters finds what a word without a hit may be a misspelling of.
+const hitsByLetters = `UNION ALL
+	SELECT recent.id, 0.5 * word_similarity(lost.term, recent.content)
+	FROM (SELECT term FROM word WHERE NOT EXISTS (SELECT FROM hit WHERE hit.term = word.term) AND length(term) > 3 LIMIT @misspelt) AS lost,
+		(` + newest + `) AS recent
+	WHERE word_similarity(lost.term, recent.content) > 0.5`
+
+// relevantMemories reads the newest hits of each word in each place from the index of memory_terms alone, adds up what
+// they weigh, and appends the newest of the rest.
+func relevantMemories(more string) string {
+	return `WITH word AS (
+		SELECT DISTINCT ` + stem + ` AS term FROM unnest(@words::text[]) AS given (term)
+	), hit AS (
+		SELECT word.term, found.memory_id FROM word, LATERAL (
+			SELECT memory_id FROM unnest(@places::text[]) AS seen (place), LATERAL (
+				SELECT memory_id FROM memory_terms WHERE memory_terms.place = seen.place AND memory_terms.term = word.term
+				ORDER BY memory_id DESC LIMIT @hits) AS newest
+			ORDER BY memory_id DESC LIMIT @hits) AS found
+		UNION
+		SELECT beginning, found.memory_id FROM unnest(@beginnings::text[]) AS given (beginning), LATERAL (
+			SELECT memory_id FROM memory_terms, unnest(@places::text[]) AS seen (place)
+			WHERE memory_terms.place = seen.place AND memory_terms.term >= beginning AND memory_terms.term < beginning || @last
+			ORDER BY memory_id DESC LIMIT @hits) AS found
+	), weighed AS (
+		SELECT memory_id, ln(1 + @hits::float8 / count(*) OVER (PARTITION BY term)) AS weight FROM hit
+		` + more + `
+	), ranked AS (
+		SELECT memory_id, sum(weight) AS weight FROM weighed GROUP BY memory_id ORDER BY weight DESC, memory_id DESC LIMIT @limit
+	), relevant AS (
+		SELECT memories.*, ranked.weight FROM ranked JOIN memories ON memories.id = ranked.memory_id WHERE ` + visible + `
+	)
+	SELECT ` + memoryColumns + ` FROM (
+		SELECT ` + memoryColumns + `, weight FROM relevant
+		UNION ALL
+		SELECT ` + memoryColumns + `, NULL FROM (` + newest + `) AS newest WHERE id NOT IN (SELECT id FROM relevant)
+	) AS found
+	ORDER BY weight DESC NULLS LAST, CASE WHEN weight IS NULL THEN updated_at END DESC, id DESC LIMIT @limit`
+}
+
+// place is the word under which the facts of one scope are indexed.
+func place(guildID, memberID string) string {
+	switch {
+	case memberID == "":
+		return "g" + guildID
+	case guildID == "":
+		return "m" + memberID
+	}
+	return "g" + guildID + "m" + memberID
+}
+
+// places are those that q can see.
+func places(q store.MemoryQuery) []string {
+	seen := []string{place(q.GuildID, q.MemberID)}
+	if q.GuildID != "" {
+		seen = append(seen, place(q.GuildID, ""))
+	}
+	return seen
+}
+
+// terms are the words by which a text is indexed. The server takes English stems of them.
+func terms(text string) []string {
+	found := store.Terms(store.Clean(text))
+	for i, term := range found {
+		found[i] = fold(term)
+	}
+	return found
+}
+
+// searchTerms are the words that a search looks for, each once. One character of an unspaced script is the beginning of
+// the terms it is looked for in; see store.Terms.
+func searchTerms(text string) (words, beginnings []string) {
+	words, beginnings = []string{}, []string{}
+	seen := make(map[string]bool)
+	for _, term := range terms(text) {
+		if seen[term] {
+			continue
+		}
+		if len(seen) == maxSearchTerms {
+			break
+		}
+		seen[term] = true
+		if utf8.RuneCountInString(term) == 1 && term > "\u007f" {
+			beginnings = append(beginnings, term)
+			continue
+		}
+		words = append(words, term)
+	}
+	return words, beginnings
+}
+
+// fold drops case and the diacritics of spaced scripts, whatever the server's locale. Vowel signs of other scripts are
+// part of the word.
+func fold(term string) string {
+	term = strings.ToLower(term)
+	decomposed := norm.NFD.String(term)
+	if !strings.ContainsFunc(decomposed, isDiacritic) {
+		return norm.NFC.String(term)
+	}
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if isDiacritic(r) {
+			return -1
+		}
+		return r
+	}, decomposed))
+}
+
+// isDiacritic knows the combining marks that no script needs to tell its words apart.
+func isDiacritic(r rune) bool { return r >= 0x300 && r <= 0x36f && unicode.Is(unicode.Mn, r) }

@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"github.com/parleybot/parley/migrations"
+)
+
+// A process that waits for another's migration asks every lockEvery seconds, at most lockTries times.
+const (
+	lockEvery = 1
+	lockTries = 300
+)
+
+// migrate brings the schema up to what this binary knows, each step in its own transaction, under a lock of the server:
+// processes that start at once take turns, and the later ones find nothing to do.
+func (db *DB) migrate(ctx context.Context) (err error) {
+	config := db.pool.Config().ConnConfig
+	config.RuntimeParams["statement_timeout"] = "0" // building an index may take as long as it takes
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	pool := stdlib.OpenDB(*config)
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
+	if err != nil {
+		return fmt.Errorf("prepare the lock for migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, pool, migrations.Postgres(),
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()), goose.WithSessionLocker(locker))
+	if err != nil {
+		return fmt.Errorf("read the migrations in this binary: %w", err)
+	}
+	have, known, err := db.versions(ctx, provider)
+	if err != nil {
+		return err
+	}
+	if have > known {
+		return fmt.Errorf("open store %s: its schema is version %d and this binary knows up to version %d; "+
+			"run the newer Parley that wrote it, or restore a backup from before the upgrade", db.name, have, known)
+	}
+	if have == known {
+		return nil
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("bring the schema of %s from version %d to %d: %w", db.name, have, known, err)
+	}
+	return nil
+}
+
+// versions reads which version the database has; 0 when it has none. Goose's own way of asking would create its table
+// outside the lock.
+func (db *DB) versions(ctx context.Context, provider *goose.Provider) (have, known int64, err error) {
+	for _, source := range provider.ListSources() {
+		known = max(known, source.Version)
+	}
+	var exists bool
+	if err := db.pool.QueryRow(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&exists); err != nil || !exists {
+		return 0, known, db.fail(ctx, "read the schema's version", err)
+	}
+	err = db.pool.QueryRow(ctx, `SELECT coalesce(max(version_id) FILTER (WHERE is_applied), 0) FROM goose_db_version`).Scan(&have)
+	return have, known, db.fail(ctx, "read the schema's version", err)
+}
