@@ -176,13 +176,13 @@ func (p *parser) verb(tokens []token) (*verb, bound, int, error) {
 	for i := range verbs {
 		v := &verbs[i]
 		block := p.block
-		head, taken, fit, ok := v.form.match(tokens, &block)
+		head, taken, ok := v.form.match(tokens, &block)
 		if ok {
 			p.block = block
 			return v, head, taken, nil
 		}
-		if fit > best {
-			best, nearest = fit, v
+		if l := v.form.likeness(tokens); l > best {
+			best, nearest = l, v
 		}
 	}
 	return nil, bound{}, 0, fmt.Errorf("no such step; the nearest is: %s", nearest.usage())
@@ -213,7 +213,7 @@ func (p *parser) clauses(s *step, tokens []token) error {
 func (p *parser) clause(v *verb, tokens []token) (bound, int, bool) {
 	for _, c := range v.clauses {
 		block := p.block
-		if b, taken, _, ok := c.match(tokens, &block); ok {
+		if b, taken, ok := c.match(tokens, &block); ok {
 			p.block = block
 			return b, taken, true
 		}

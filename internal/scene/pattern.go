@@ -39,37 +39,37 @@ func (b bound) duration(name string) time.Duration {
 	return d
 }
 
-// match fills a pattern from the front of tokens. It returns how many tokens it took; when they do not fit, how far they
-// fitted, in tenths of a token. block is the text below the step, which stands for the first text that is left out.
-func (p pattern) match(tokens []token, block *textBlock) (b bound, taken, fit int, ok bool) {
+// match fills a pattern from the front of tokens and returns how many it took. block is the text below the step, which
+// stands for the first text that is left out.
+func (p pattern) match(tokens []token, block *textBlock) (b bound, taken int, ok bool) {
 	b = bound{form: p.String(), slot: map[string]token{}}
 	for _, e := range p {
-		var t token
-		have := taken < len(tokens)
-		if have {
-			t = tokens[taken]
-		}
-		switch {
-		case slot(e) && have && shapes[e](t):
+		switch have := taken < len(tokens); {
+		case slot(e) && have && shapes[e](tokens[taken]):
+			b.slot[e] = tokens[taken]
 		case e == "TEXT" && block.free():
 			b.slot[e] = token{textToken, block.take()}
 			continue
-		case !slot(e) && have && t.word(e):
+		case !slot(e) && have && tokens[taken].word(e):
 		default:
-			if have && !slot(e) {
-				fit += 9 * similarity(e, t.text) / 100
-			}
-			return b, taken, fit, false
+			return b, taken, false
 		}
-		if slot(e) {
-			b.slot[e] = t
-		} else {
-			fit += 5 // words tell verbs apart, slots do not
-		}
-		fit += 5
 		taken++
 	}
-	return b, taken, fit, true
+	return b, taken, true
+}
+
+// likeness says how much a line looks like a pattern, word by word, to find the step that was probably meant.
+func (p pattern) likeness(tokens []token) (sum int) {
+	for i, e := range p[:min(len(p), len(tokens))] {
+		switch {
+		case !slot(e):
+			sum += similarity(e, tokens[i].text)
+		case shapes[e](tokens[i]):
+			sum += 30 // words tell verbs apart, slots hardly
+		}
+	}
+	return sum
 }
 
 // textBlock is the text in the lines that begin with | below a step.
