@@ -187,13 +187,15 @@ func (l *Loop) closeCard(x *execution, card Card, state CardState) {
 	if state == cardFailed {
 		state = CardDenied
 	}
-	ctx, cancel := x.writing()
-	defer cancel()
-	if x.ctx.Err() != nil {
-		ctx, cancel = context.WithTimeout(ctx, stopGrace/2)
-		defer cancel()
-	}
-	l.guard(x.turn, "card", func() { x.turn.Cards.Close(ctx, card.Token, state) })
+	_ = x.write(func(ctx context.Context) error {
+		if x.ctx.Err() != nil {
+			half, cancel := context.WithTimeout(ctx, stopGrace/2)
+			defer cancel()
+			ctx = half
+		}
+		l.guard(x.turn, "card", func() { x.turn.Cards.Close(ctx, card.Token, state) })
+		return nil
+	})
 }
 
 // needsApproval reports whether a person must agree before a tool runs.

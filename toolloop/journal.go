@@ -13,12 +13,12 @@ import (
 
 // intend writes the journal row that says what is about to run. Without it a tool that changes something is not run.
 func (l *Loop) intend(x *execution) (registry.Result, bool) {
-	ctx, cancel := context.WithTimeout(x.ctx, writeTimeout)
-	defer cancel()
 	x.opened = true // even if the answer is an error: the row may be there
-	err := l.journal.OpenCall(ctx, store.Call{
-		TurnID: x.turn.ID, Key: x.call.Key, Iteration: x.turn.iteration, Tool: x.name, Arguments: x.shownArguments(),
-		Status: store.CallRunning, StartedAt: x.started,
+	err := x.write(func(ctx context.Context) error {
+		return l.journal.OpenCall(ctx, store.Call{
+			TurnID: x.turn.ID, Key: x.call.Key, Iteration: x.turn.iteration, Tool: x.name, Arguments: x.shownArguments(),
+			Status: store.CallRunning, StartedAt: x.started,
+		})
 	})
 	if err == nil {
 		return registry.Result{}, true
@@ -46,15 +46,13 @@ func (l *Loop) end(x *execution, s store.CallStatus, why store.CallReason, resul
 		Key: row.Key, Tool: row.Tool, Iteration: row.Iteration, Status: s, Reason: why, Result: row.Result,
 		Duration: now.Sub(x.started),
 	}
-	ctx, cancel := x.writing()
-	defer cancel()
-	if err := l.write(ctx, row, x.opened); err != nil {
+	if err := x.write(func(ctx context.Context) error { return l.closeRow(ctx, row, x.opened) }); err != nil {
 		l.log.Error().Err(err).Str("turn", x.turn.ID).Str("tool", row.Tool).Msg("journal.close_failed")
 	}
 }
 
-// write closes a row that was opened, or writes it closed when the opening never arrived.
-func (l *Loop) write(ctx context.Context, row store.Call, opened bool) error {
+// closeRow closes a row that was opened, or writes it closed when the opening never arrived.
+func (l *Loop) closeRow(ctx context.Context, row store.Call, opened bool) error {
 	if opened {
 		if err := l.journal.CloseCall(ctx, row); !errors.Is(err, store.ErrNotFound) {
 			return err

@@ -4,7 +4,8 @@
 //
 // The stages are files: loop.go (the cycle), stream.go (one round trip), batch.go (the calls of one response), execute.go
 // (the fixed order of checks for one call), approve.go (asking a person), dispatch.go (the race against timeout and kill),
-// record.go (history entries), result.go (what the model is given) and journal.go (what is written down).
+// record.go (history entries), result.go (what the model is given) and journal.go (what is written down). exchange.go holds
+// what one Run carries from stage to stage.
 package toolloop
 
 import (
@@ -12,7 +13,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -93,28 +93,6 @@ type Result struct {
 	Phase Phase
 	// Err is the operator's text of an error, a timeout or a stop.
 	Err error
-}
-
-// exchange is one Run: an attempt at a turn, and the two contexts that bound it.
-type exchange struct {
-	// ctx ends when the turn ends.
-	ctx context.Context //nolint:containedctx // an exchange lives exactly as long as Run
-	// final outlives ctx by stopGrace: all writes that must happen although the turn has ended share that time, so no
-	// store can hold a stop.
-	final   context.Context //nolint:containedctx // as above
-	turn    *Turn
-	attempt Attempt
-}
-
-func newExchange(ctx context.Context, t *Turn, a Attempt) (*exchange, func()) {
-	final, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	unhook := context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })
-	return &exchange{ctx: ctx, final: final, turn: t, attempt: a}, func() { unhook(); cancel() }
-}
-
-// writing is the context of one write that must happen although the turn may have ended.
-func (e *exchange) writing() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(e.final, writeTimeout)
 }
 
 // Run streams and executes until something ends it. It may be called again with the same turn and another model: what

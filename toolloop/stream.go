@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,7 +48,7 @@ func (l *Loop) stream(e *exchange) (providers.Response, *Result) {
 	}
 	watch := newWatchdog(cancel, l.limits.FirstToken, l.limits.StreamIdle)
 	defer watch.stop()
-	resp, err := providers.Collect(e.attempt.Provider.Stream(ctx, l.request(t, e.attempt)), func(f providers.Fragment) {
+	resp, err := providers.Collect(e.attempt.Provider.Stream(ctx, l.request(e)), func(f providers.Fragment) {
 		watch.beat()
 		switch f := f.(type) {
 		case providers.TextDelta:
@@ -124,14 +125,19 @@ func finish(resp providers.Response) *Result {
 	return &Result{Status: store.TurnError, Err: fmt.Errorf("unknown end of stream %q", resp.Finish)}
 }
 
-// request builds what is sent: the conversation, the turn's exchange so far, and what restarts added. Pairing is
-// repaired on this copy only.
-func (l *Loop) request(t *Turn, a Attempt) providers.Request {
-	messages := make([]providers.Message, 0, len(a.Messages)+len(t.messages))
-	messages = append(messages, a.Messages...)
-	messages = append(messages, t.messages...)
+// request builds what is sent: the conversation and the turn's exchange so far. Pairing is repaired on this copy only,
+// and only on what came since the last request: responses are repaired one by one, so a long chain costs no more per
+// round trip than a short one.
+func (l *Loop) request(e *exchange) providers.Request {
+	a, t := e.attempt, e.turn
+	fresh := t.messages[e.copied:]
+	if e.sent == nil {
+		fresh = slices.Concat(a.Messages, fresh)
+	}
+	e.sent = append(e.sent, providers.Repair(fresh)...)
+	e.copied = len(t.messages)
 	req := providers.Request{
-		Model: a.Model, System: a.System, Messages: providers.Repair(messages), MaxOutputTokens: a.MaxOutputTokens,
+		Model: a.Model, System: a.System, Messages: slices.Clip(e.sent), MaxOutputTokens: a.MaxOutputTokens,
 		Attempt: t.iteration + 1,
 	}
 	for _, tool := range l.registry.Offer(t.view(a.Provider.Name()), t.Allow) {
