@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 )
 
 // Ending is what scene files are called.
@@ -67,23 +66,32 @@ func filesOf(path string) ([]string, error) {
 	return files, err
 }
 
+// beside is how many scenes run at once at least: they mostly wait.
+const beside = 8
+
 // RunAll plays scenes, a few at once, and tells each result in the order of the scenes, as soon as its turn has come.
 func RunAll(ctx context.Context, scenes []*Scene, o Options, told func(Result)) {
+	next := make(chan int)
 	results := make([]chan Result, len(scenes))
-	var g errgroup.Group
-	g.SetLimit(max(8, runtime.GOMAXPROCS(0))) // scenes mostly wait
 	for i := range results {
 		results[i] = make(chan Result, 1)
 	}
-	var began errgroup.Group
-	began.Go(func() error {
-		for i, sc := range scenes {
-			g.Go(func() error { results[i] <- Run(ctx, sc, o); return nil })
+	var players sync.WaitGroup
+	for range min(len(scenes), max(beside, runtime.GOMAXPROCS(0))) {
+		players.Go(func() {
+			for i := range next {
+				results[i] <- Run(ctx, scenes[i], o)
+			}
+		})
+	}
+	players.Go(func() {
+		defer close(next)
+		for i := range scenes {
+			next <- i
 		}
-		return g.Wait()
 	})
 	for _, r := range results {
 		told(<-r)
 	}
-	_ = began.Wait() // runs report through their results
+	players.Wait()
 }

@@ -1,15 +1,3 @@
-// Package scene runs scenes: plain text files in which simulated people talk to the real bot, a scripted model answers,
-// Discord fails on cue, and the author says what must be seen. docs/scenes.md tells the language.
-//
-//	lex.go, pattern.go       a line in tokens; the forms of steps and how they are matched
-//	parse.go, verb.go        a file in steps; the table of verbs
-//	run.go, load.go, main.go one scene, many scenes, the command
-//	stage.go, boot.go        what belongs to one run; the bot's lives; port.go is what starts it
-//	setting.go, people.go    steps: the stage and the people
-//	model_verbs.go           steps: the model and the bot's process; model.go, completion.go serve the model
-//	fault.go                 steps: what goes wrong at Discord
-//	see.go, expect.go        steps: what must be; never.go what must not
-//	turnlog.go, botlog.go    what the bot tells; watch.go, tape.go the transcript
 package scene
 
 import (
