@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -252,5 +253,25 @@ func TestApproval(t *testing.T) {
 		if f.cards.shown[0].Arguments != x.args[0] || x.args[0] != `{"id":"123456789012345678"}` {
 			t.Errorf("shown %q, ran %q", f.cards.shown[0].Arguments, x.args)
 		}
+	})
+	check(t, "an answer in the moment of the timeout counts if it was taken", func(t *testing.T) {
+		taken := 0
+		for range 200 {
+			f, x := asking(t, answer(call("write", "")), answer(say("ok")))
+			var ok bool
+			f.cards.show = func(_ context.Context, c toolloop.Card) error {
+				time.AfterFunc(time.Until(c.ExpiresAt), func() { ok = f.broker.Decide(c.Token, approveIt()) })
+				return nil
+			}
+			res := f.run()
+			synctest.Wait()
+			if ok != (x.runs() == 1) || ok != (res.Status == store.TurnCompleted) {
+				t.Fatalf("taken %v, but %d runs and %s", ok, x.runs(), res.Status)
+			}
+			if ok {
+				taken++
+			}
+		}
+		t.Logf("%d of 200 came in time", taken)
 	})
 }

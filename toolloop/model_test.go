@@ -41,6 +41,8 @@ type model struct {
 	name string
 	// endless repeats the last step for ever.
 	endless bool
+	// spoil changes what was sent, as a careless wire might.
+	spoil bool
 
 	mu       sync.Mutex
 	script   []step
@@ -61,6 +63,12 @@ func (m *model) Stream(ctx context.Context, req providers.Request) iter.Seq2[pro
 		m.t.Errorf("request %d: %v", len(m.requests)+1, err)
 	}
 	m.requests = append(m.requests, req)
+	if m.spoil {
+		for i := range req.Messages {
+			req.Messages[i].Content = "spoilt"
+		}
+		req.Messages = append(req.Messages, providers.Message{Role: providers.RoleUser, Content: "spoilt"})
+	}
 	next := answer()
 	switch {
 	case len(m.script) == 0:

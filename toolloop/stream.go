@@ -127,7 +127,8 @@ func finish(resp providers.Response) *Result {
 
 // request builds what is sent: the conversation and the turn's exchange so far. Pairing is repaired on this copy only,
 // and only on what came since the last request: responses are repaired one by one, so a long chain costs no more per
-// round trip than a short one.
+// round trip than a short one. The wire gets a slice of its own; the calls in it are shared with the next request and
+// are not to be changed.
 func (l *Loop) request(e *exchange) providers.Request {
 	a, t := e.attempt, e.turn
 	fresh := t.messages[e.copied:]
@@ -137,7 +138,7 @@ func (l *Loop) request(e *exchange) providers.Request {
 	e.sent = append(e.sent, providers.Repair(fresh)...)
 	e.copied = len(t.messages)
 	req := providers.Request{
-		Model: a.Model, System: a.System, Messages: slices.Clip(e.sent), MaxOutputTokens: a.MaxOutputTokens,
+		Model: a.Model, System: a.System, Messages: slices.Clone(e.sent), MaxOutputTokens: a.MaxOutputTokens,
 		Attempt: t.iteration + 1,
 	}
 	for _, tool := range l.registry.Offer(t.view(a.Provider.Name()), t.Allow) {

@@ -1,7 +1,9 @@
 package toolloop_test
 
 import (
+	"context"
 	"errors"
+	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -48,6 +50,39 @@ func TestSilence(t *testing.T) {
 		f := newFixture(t, answer(say("x"), call("wait", "")), answer(wait(200*time.Second), say("ok"))).
 			with(newTool("wait", slow(290*time.Second)).spec)
 		f.status(f.run(), store.TurnCompleted)
+	})
+}
+
+// lingering is a model that has answered but does not close its stream in time, whatever happens to its context.
+type lingering struct{ *model }
+
+func (m lingering) Stream(ctx context.Context, req providers.Request) iter.Seq2[providers.Fragment, error] {
+	seq := m.model.Stream(ctx, req)
+	return func(yield func(providers.Fragment, error) bool) {
+		for f, err := range seq {
+			if !yield(f, err) {
+				return
+			}
+		}
+		<-time.After(time.Hour)
+	}
+}
+
+func TestWholeAnswerWins(t *testing.T) {
+	t.Parallel()
+	check(t, "over the watchdog", func(t *testing.T) {
+		f := newFixture(t, answer(say("all of it")))
+		f.run()
+		f.model.script = []step{answer(say("all of it"))}
+		res := f.loop.Run(f.ctx, f.turn, toolloop.Attempt{Provider: lingering{f.model}, Model: "m"})
+		f.status(res, store.TurnCompleted)
+	})
+	check(t, "but not over a kill", func(t *testing.T) {
+		f := newFixture(t, answer(say("all of it")))
+		f.run()
+		f.model.script = []step{answer(say("all of it"))}
+		f.after(time.Second, f.kill)
+		f.status(f.loop.Run(f.ctx, f.turn, toolloop.Attempt{Provider: lingering{f.model}, Model: "m"}), store.TurnStoppedByUser)
 	})
 }
 
