@@ -177,6 +177,8 @@ type Stats struct {
 
 // Stats returns the present counts.
 func (b *Bot) Stats() Stats {
-	return Stats{Connected: b.connected.Load(), Guilds: b.guilds.count(), Reconnects: b.reconnects.Load(),
-		Dropped: b.dropped.Load(), Queued: len(b.events)}
+	return Stats{
+		Connected: b.connected.Load(), Guilds: b.guilds.count(), Reconnects: b.reconnects.Load(),
+		Dropped: b.dropped.Load(), Queued: len(b.events),
+	}
 }

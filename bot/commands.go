@@ -53,8 +53,10 @@ type choiceSpec struct {
 const optionString = 3
 
 func slash(name, description string, options ...optionSpec) commandSpec {
-	return commandSpec{Name: name, Type: 1, Description: description, Options: options,
-		Contexts: []int{0, 1}, IntegrationTypes: []int{0}}
+	return commandSpec{
+		Name: name, Type: 1, Description: description, Options: options,
+		Contexts: []int{0, 1}, IntegrationTypes: []int{0},
+	}
 }
 
 // commands are all slash commands. A new one is a file beside these and a line here.

@@ -81,8 +81,10 @@ func (s *guilds) putGuild(w wireGuild) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropGuild(w.ID)
-	g := &guild{id: w.ID, name: w.Name, owner: w.OwnerID, locale: w.Locale,
-		roles: make(map[string]role, len(w.Roles)), channels: make(map[string]struct{}, len(w.Channels))}
+	g := &guild{
+		id: w.ID, name: w.Name, owner: w.OwnerID, locale: w.Locale,
+		roles: make(map[string]role, len(w.Roles)), channels: make(map[string]struct{}, len(w.Channels)),
+	}
 	s.guilds[w.ID] = g
 	for _, r := range w.Roles {
 		s.putRoleIn(g, r)
@@ -143,8 +145,10 @@ func (s *guilds) putRole(guildID string, r wireRole) {
 }
 
 func (s *guilds) putRoleIn(g *guild, r wireRole) {
-	g.roles[r.ID] = role{name: r.Name, permissions: parseBits(r.Permissions),
-		mine: r.Tags.BotID != "" && r.Tags.BotID == s.self}
+	g.roles[r.ID] = role{
+		name: r.Name, permissions: parseBits(r.Permissions),
+		mine: r.Tags.BotID != "" && r.Tags.BotID == s.self,
+	}
 }
 
 func (s *guilds) removeRole(guildID, roleID string) {
@@ -166,8 +170,10 @@ func (s *guilds) putChannel(w wireChannel) {
 func (s *guilds) putChannelIn(g *guild, w wireChannel) {
 	c := &channel{id: w.ID, guild: g.id, parent: w.ParentID, kind: w.Type, name: w.Name, lastID: w.LastMessageID}
 	for _, o := range w.Overwrites {
-		c.overwrites = append(c.overwrites, overwrite{id: o.ID, member: o.Type == 1,
-			allow: parseBits(o.Allow), deny: parseBits(o.Deny)})
+		c.overwrites = append(c.overwrites, overwrite{
+			id: o.ID, member: o.Type == 1,
+			allow: parseBits(o.Allow), deny: parseBits(o.Deny),
+		})
 	}
 	if w.Thread != nil {
 		c.archived, c.locked = w.Thread.Archived, w.Thread.Locked
@@ -258,16 +264,6 @@ func (s *guilds) guildOf(channelID string) string {
 	defer s.mu.RUnlock()
 	if c := s.channels[channelID]; c != nil {
 		return c.guild
-	}
-	return ""
-}
-
-// lastMessageID is the newest message of a channel as the guild's own description told it.
-func (s *guilds) lastMessageID(channelID string) string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if c := s.channels[channelID]; c != nil {
-		return c.lastID
 	}
 	return ""
 }

@@ -15,15 +15,17 @@ import (
 func testGuilds() *guilds {
 	g := newGuilds()
 	g.begin("99", nil)
-	w := wireGuild{ID: "1", OwnerID: "7", Locale: "de", Roles: []wireRole{
-		{ID: "1", Name: "@everyone", Permissions: "274877975552"}, // view, send, history, send in threads
-		{ID: "50", Name: "Parley"}, {ID: "51", Name: "cooks"},
-	}, Channels: []wireChannel{
-		{ID: "10", Name: "general"},
-		{ID: "11", Name: "staff", Overwrites: []wireOverwrite{{ID: "1", Deny: "1024"}, {ID: "50", Allow: "1024"}}},
-		{ID: "13", Name: "mute", Overwrites: []wireOverwrite{{ID: "1", Deny: "2048"}}},
-	}, Threads: []wireChannel{{ID: "12", Type: channelPublicThread, ParentID: "10"}, {ID: "14", Type: channelPrivateThread, ParentID: "10"}},
-		Members: []wireMember{{User: &wireUser{ID: "99"}, Roles: []string{"50"}}}}
+	w := wireGuild{
+		ID: "1", OwnerID: "7", Locale: "de", Roles: []wireRole{
+			{ID: "1", Name: "@everyone", Permissions: "274877975552"}, // view, send, history, send in threads
+			{ID: "50", Name: "Parley"}, {ID: "51", Name: "cooks"},
+		}, Channels: []wireChannel{
+			{ID: "10", Name: "general"},
+			{ID: "11", Name: "staff", Overwrites: []wireOverwrite{{ID: "1", Deny: "1024"}, {ID: "50", Allow: "1024"}}},
+			{ID: "13", Name: "mute", Overwrites: []wireOverwrite{{ID: "1", Deny: "2048"}}},
+		}, Threads: []wireChannel{{ID: "12", Type: channelPublicThread, ParentID: "10"}, {ID: "14", Type: channelPrivateThread, ParentID: "10"}},
+		Members: []wireMember{{User: &wireUser{ID: "99"}, Roles: []string{"50"}}},
+	}
 	w.Roles[1].Tags.BotID = "99"
 	g.putGuild(w)
 	return g
@@ -55,8 +57,10 @@ func TestInbound(t *testing.T) {
 		},
 		"B24 mention of the bot's own role": {
 			`{` + author + `,"content":"<@&50> <@&51> <#10> <#404>","mention_roles":["50","51"]}`,
-			turn.Inbound{Author: ana, Content: "<@&50> <@&51> <#10> <#404>", MentionsBot: true,
-				Names: map[string]string{"50": "Parley", "51": "cooks", "10": "general"}},
+			turn.Inbound{
+				Author: ana, Content: "<@&50> <@&51> <#10> <#404>", MentionsBot: true,
+				Names: map[string]string{"50": "Parley", "51": "cooks", "10": "general"},
+			},
 		},
 		"B23 everyone is nobody": {
 			`{` + author + `,"content":"@everyone meeting","mention_everyone":true}`,
@@ -72,8 +76,10 @@ func TestInbound(t *testing.T) {
 		},
 		"reply": {
 			`{"type":19,` + author + `,"content":"why?","mentions":[{"id":"99","username":"parley"}],"message_reference":{"message_id":"3"},"referenced_message":{"author":{"id":"99","username":"parley","bot":true},"content":"so","attachments":[{"filename":"a b.png"}]}}`,
-			turn.Inbound{Author: ana, Content: "why?", Names: map[string]string{"99": "parley"},
-				ReplyTo: &turn.Quote{MessageID: "3", Author: turn.Person{ID: "99", Name: "parley", Self: true}, Content: "so\n[file: a b.png]"}},
+			turn.Inbound{
+				Author: ana, Content: "why?", Names: map[string]string{"99": "parley"},
+				ReplyTo: &turn.Quote{MessageID: "3", Author: turn.Person{ID: "99", Name: "parley", Self: true}, Content: "so\n[file: a b.png]"},
+			},
 		},
 		"reply to what is gone": {
 			`{"type":19,` + author + `,"content":"why?","message_reference":{"message_id":"3"},"referenced_message":null}`,
@@ -81,8 +87,10 @@ func TestInbound(t *testing.T) {
 		},
 		"B98 forward": {
 			`{` + author + `,"content":"","message_reference":{"type":1,"message_id":"3"},"message_snapshots":[{"message":{"content":"the text","embeds":[{"title":"T","description":"D"}],"attachments":[{"id":"5","filename":"p.png","url":"https://cdn/p.png","size":4}]}}]}`,
-			turn.Inbound{Author: ana, Forwarded: []turn.Quote{{Content: "the text\nT\nD\n[file: p.png]"}},
-				Attachments: []turn.Attachment{{ID: "5", Name: "p.png", URL: "https://cdn/p.png", Size: 4}}},
+			turn.Inbound{
+				Author: ana, Forwarded: []turn.Quote{{Content: "the text\nT\nD\n[file: p.png]"}},
+				Attachments: []turn.Attachment{{ID: "5", Name: "p.png", URL: "https://cdn/p.png", Size: 4}},
+			},
 		},
 		"B99 sticker and poll only": {
 			`{` + author + `,"content":"","sticker_items":[{"id":"1","name":"wave"}],"poll":{"question":{"text":"Tea?"},"answers":[{"poll_media":{"text":"yes"}},{"poll_media":{"text":"no"}}]}}`,

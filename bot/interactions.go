@@ -108,8 +108,10 @@ func (b *Bot) interaction(w wireInteraction) (*interaction, error) {
 		i.rights = 0
 	}
 	who := person(user, w.Member)
-	i.actor = turn.Actor{ID: who.ID, Name: who.Name,
-		ManageMessages: i.rights.has(permManageMessages), ManageGuild: i.rights.has(permManageGuild)}
+	i.actor = turn.Actor{
+		ID: who.ID, Name: who.Name,
+		ManageMessages: i.rights.has(permManageMessages), ManageGuild: i.rights.has(permManageGuild),
+	}
 	if w.Message != nil {
 		i.messageID = w.Message.ID
 	}
@@ -119,8 +121,10 @@ func (b *Bot) interaction(w wireInteraction) (*interaction, error) {
 			return nil, fmt.Errorf("reading the interaction's data: %w", err)
 		}
 	}
-	i.reply = &reply{rest: b.rest, log: b.log, id: w.ID, token: w.Token, application: w.ApplicationID,
-		channelID: w.ChannelID, began: time.Now()}
+	i.reply = &reply{
+		rest: b.rest, log: b.log, id: w.ID, token: w.Token, application: w.ApplicationID,
+		channelID: w.ChannelID, began: time.Now(),
+	}
 	return i, nil
 }
 

@@ -23,7 +23,7 @@ func (b *Bot) supervise(ctx context.Context) error {
 	for try := 1; ; try++ {
 		stood, err := b.live(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the end was asked for
 		}
 		if f := fatalIn(err); f != nil {
 			return f
@@ -40,7 +40,7 @@ func (b *Bot) supervise(ctx context.Context) error {
 		b.log.Warn().Err(err).Int("try", try).Dur("delay", delay).Msg("gateway.reconnect")
 		b.reconnects.Add(1)
 		if pause(ctx, delay) != nil {
-			return nil
+			return nil //nolint:nilerr // the end was asked for
 		}
 	}
 }

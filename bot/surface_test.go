@@ -17,8 +17,10 @@ import (
 )
 
 func (tw *town) open(question discordsim.ID) turn.Surface {
-	return tw.bot.Open(turn.Opening{TurnID: "t1", ChannelID: string(tw.general), GuildID: string(tw.guild),
-		ReplyToID: string(question), Owner: turn.Person{ID: string(tw.ana.ID)}, Deliberate: true})
+	return tw.bot.Open(turn.Opening{
+		TurnID: "t1", ChannelID: string(tw.general), GuildID: string(tw.guild),
+		ReplyToID: string(question), Owner: turn.Person{ID: string(tw.ana.ID)}, Deliberate: true,
+	})
 }
 
 func TestSurfaceShowsATurn(t *testing.T) {

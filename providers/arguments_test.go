@@ -50,8 +50,10 @@ func TestClassify(t *testing.T) {
 		{"duplicate key", `{"a":1,"a":2}`, FinishStop, Malformed, "", `duplicate key "a"`},
 		{"duplicate key, escaped", `{"a":1,"\u0061":2}`, FinishStop, Malformed, "", `duplicate key "a"`},
 		{"duplicate key, deep", `{"x":[{"b":1,"b":2}]}`, FinishStop, Malformed, "", `duplicate key "b"`},
-		{"same key in different objects", `{"a":{"a":{"b":1}},"b":[{"a":1},{"a":2}]}`, FinishStop, Whole,
-			`{"a":{"a":{"b":1}},"b":[{"a":1},{"a":2}]}`, ""},
+		{
+			"same key in different objects", `{"a":{"a":{"b":1}},"b":[{"a":1},{"a":2}]}`, FinishStop, Whole,
+			`{"a":{"a":{"b":1}},"b":[{"a":1},{"a":2}]}`, "",
+		},
 		{"number", `12`, FinishStop, Malformed, "", "must be a JSON object"},
 		{"prose", `run it`, FinishStop, Malformed, "", "must be a JSON object"},
 		{"missing comma", `{"a":1 "b":2}`, FinishStop, Malformed, "", "expected ',' or '}'"},
@@ -63,8 +65,10 @@ func TestClassify(t *testing.T) {
 		{"raw newline in a string", "{\"a\":\"x\ny\"}", FinishStop, Malformed, "", "control character"},
 		{"invalid UTF-8", "{\"a\":\"\xffx\"}", FinishStop, Malformed, "", "invalid UTF-8"},
 		{"bad escape", `{"a":"\x"}`, FinishStop, Malformed, "", "invalid escape"},
-		{"64 levels", strings.Repeat(`{"a":`, 63) + "{}" + strings.Repeat("}", 63), FinishStop, Whole,
-			strings.Repeat(`{"a":`, 63) + "{}" + strings.Repeat("}", 63), ""},
+		{
+			"64 levels", strings.Repeat(`{"a":`, 63) + "{}" + strings.Repeat("}", 63), FinishStop, Whole,
+			strings.Repeat(`{"a":`, 63) + "{}" + strings.Repeat("}", 63), "",
+		},
 		{"65 levels", strings.Repeat(`{"a":`, 64) + "{}" + strings.Repeat("}", 64), FinishStop, Malformed, "", "deeper than 64"},
 		{"too long", `{"a":"` + strings.Repeat("x", MaxArgumentBytes) + `"}`, FinishStop, Malformed, "", "longer than"},
 	} {

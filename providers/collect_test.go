@@ -48,8 +48,10 @@ func TestCollect(t *testing.T) {
 			name: "CD108 fragments of one call are joined",
 			seq: stream(nil, CallDelta{ID: "c1", Name: "we"}, CallDelta{Name: "weather", Arguments: `{"a`}, CallDelta{Arguments: `":`},
 				CallDelta{Arguments: `1}`}, End{FinishStop, "tool_calls"}),
-			want: Response{Calls: []Call{{ID: "c1", Name: "weather", Arguments: `{"a":1}`, Object: []byte(`{"a":1}`), State: Whole}},
-				Finish: FinishStop, RawFinish: "tool_calls"},
+			want: Response{
+				Calls:  []Call{{ID: "c1", Name: "weather", Arguments: `{"a":1}`, Object: []byte(`{"a":1}`), State: Whole}},
+				Finish: FinishStop, RawFinish: "tool_calls",
+			},
 		},
 		{
 			name: "slots order the calls and keep interleaved pieces apart",
@@ -66,16 +68,20 @@ func TestCollect(t *testing.T) {
 				CallDelta{Slot: 2, Name: "c"}, End{Reason: FinishLength}),
 			want: Response{Calls: []Call{
 				{Name: "a", Arguments: `{"x":1}`, Object: []byte(`{"x":1}`), State: Whole},
-				{Name: "b", Arguments: `{"x":1,"y":"`, State: Truncated, WholeKeys: []string{"x"},
-					Problem: "the arguments ended early at byte 12: inside a string that began at byte 11"},
+				{
+					Name: "b", Arguments: `{"x":1,"y":"`, State: Truncated, WholeKeys: []string{"x"},
+					Problem: "the arguments ended early at byte 12: inside a string that began at byte 11",
+				},
 				{Name: "c", State: Truncated, Problem: "the answer ended before any argument arrived"},
 			}, Finish: FinishLength},
 		},
 		{
 			name: "CD119 B63 a stream without an end is an error, and even its whole call is truncated",
 			seq:  stream(nil, TextDelta{"hal"}, CallDelta{Name: "a", Arguments: `{}`}),
-			want: Response{Text: "hal", Finish: FinishMissing,
-				Calls: []Call{{Name: "a", Arguments: `{}`, State: Truncated, Problem: "the answer broke off before its end"}}},
+			want: Response{
+				Text: "hal", Finish: FinishMissing,
+				Calls: []Call{{Name: "a", Arguments: `{}`, State: Truncated, Problem: "the answer broke off before its end"}},
+			},
 			kind: KindTruncated,
 		},
 		{
@@ -105,14 +111,18 @@ func TestCollect(t *testing.T) {
 		{
 			name: "filtered calls are there, for the record",
 			seq:  stream(nil, CallDelta{Name: "a", Arguments: `{}`}, End{FinishFiltered, "content_filter"}),
-			want: Response{Calls: []Call{{Name: "a", Arguments: `{}`, Object: []byte(`{}`), State: Whole}}, Finish: FinishFiltered,
-				RawFinish: "content_filter"},
+			want: Response{
+				Calls: []Call{{Name: "a", Arguments: `{}`, Object: []byte(`{}`), State: Whole}}, Finish: FinishFiltered,
+				RawFinish: "content_filter",
+			},
 		},
 		{
 			name: "a call without a name is kept for the loop to refuse",
 			seq:  stream(nil, CallDelta{ID: "c1", Arguments: `{}`, Opaque: []byte(`{"s":1}`)}, End{Reason: FinishStop}),
-			want: Response{Calls: []Call{{ID: "c1", Arguments: `{}`, Object: []byte(`{}`), State: Whole, Opaque: []byte(`{"s":1}`)}},
-				Finish: FinishStop},
+			want: Response{
+				Calls:  []Call{{ID: "c1", Arguments: `{}`, Object: []byte(`{}`), State: Whole, Opaque: []byte(`{"s":1}`)}},
+				Finish: FinishStop,
+			},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

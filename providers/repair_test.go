@@ -34,28 +34,43 @@ func TestRepair(t *testing.T) {
 		in, want []Message
 	}{
 		{"nothing to do", "", []Message{user, asked("", whole("1")), result("1", "r")}, []Message{user, asked("", whole("1")), result("1", "r")}},
-		{"a denied batch", "CD124",
+		{
+			"a denied batch", "CD124",
 			[]Message{user, asked("", whole("1"), whole("2")), failed("1", "denied by user")},
-			[]Message{user, asked("", whole("1"), whole("2")), failed("1", "denied by user"), failed("2", notRunDenied)}},
-		{"a denial as the loop records it", "CD124",
+			[]Message{user, asked("", whole("1"), whole("2")), failed("1", "denied by user"), failed("2", notRunDenied)},
+		},
+		{
+			"a denial as the loop records it", "CD124",
 			[]Message{asked("", whole("1"), whole("2")), failed("1", `{"status":"tool_execution_failed","reason":"denied by user"}`)},
-			[]Message{asked("", whole("1"), whole("2")), failed("1", `{"status":"tool_execution_failed","reason":"denied by user"}`), failed("2", notRunDenied)}},
+			[]Message{asked("", whole("1"), whole("2")), failed("1", `{"status":"tool_execution_failed","reason":"denied by user"}`), failed("2", notRunDenied)},
+		},
 		{"B52 an interrupted call", "", []Message{asked("", whole("1")), user}, []Message{asked("", whole("1")), failed("1", notRunInterrupted), user}},
-		{"order, seconds and strays", "",
+		{
+			"order, seconds and strays", "",
 			[]Message{result("0", "stray"), asked("", whole("1"), whole("2")), result("2", "b"), result("9", "stray"), result("1", "a"), result("1", "second")},
-			[]Message{asked("", whole("1"), whole("2")), result("1", "a"), result("2", "b")}},
-		{"a late result is a stray", "",
-			[]Message{asked("", whole("1")), user, result("1", "late")}, []Message{asked("", whole("1")), failed("1", notRunInterrupted), user}},
-		{"the iteration-limit line and other notes", "CD125",
+			[]Message{asked("", whole("1"), whole("2")), result("1", "a"), result("2", "b")},
+		},
+		{
+			"a late result is a stray", "",
+			[]Message{asked("", whole("1")), user, result("1", "late")},
+			[]Message{asked("", whole("1")), failed("1", notRunInterrupted), user},
+		},
+		{
+			"the iteration-limit line and other notes", "CD125",
 			[]Message{user, asked("", whole("1")), {Role: RoleNote, Content: "stopped: tool loop iteration limit reached"}, result("1", "r"), {Role: RoleNote}},
-			[]Message{user, asked("", whole("1")), result("1", "r")}},
+			[]Message{user, asked("", whole("1")), result("1", "r")},
+		},
 		{"B56 an empty answer", "", []Message{user, asked(" \n"), user}, []Message{user, user}},
-		{"B50 broken arguments become an empty object, in the copy", "",
+		{
+			"B50 broken arguments become an empty object, in the copy", "",
 			[]Message{asked("", Call{Key: "1", Name: "n1", Arguments: `{"a":`, State: Truncated, Problem: "p"}), result("1", "r")},
-			[]Message{asked("", Call{Key: "1", Name: "n1", Arguments: `{}`, Object: json.RawMessage(`{}`), State: Truncated, Problem: "p"}), result("1", "r")}},
-		{"a wrapped object is sent unwrapped", "",
+			[]Message{asked("", Call{Key: "1", Name: "n1", Arguments: `{}`, Object: json.RawMessage(`{}`), State: Truncated, Problem: "p"}), result("1", "r")},
+		},
+		{
+			"a wrapped object is sent unwrapped", "",
 			[]Message{asked("", Call{Key: "1", Name: "n1", Arguments: `"{\"a\":1}"`, Object: json.RawMessage(`{"a":1}`), State: Whole}), result("1", "r")},
-			[]Message{asked("", Call{Key: "1", Name: "n1", Arguments: `{"a":1}`, Object: json.RawMessage(`{"a":1}`), State: Whole}), result("1", "r")}},
+			[]Message{asked("", Call{Key: "1", Name: "n1", Arguments: `{"a":1}`, Object: json.RawMessage(`{"a":1}`), State: Whole}), result("1", "r")},
+		},
 	} {
 		t.Run(c.row+" "+c.name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package providers
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -333,12 +334,7 @@ func (n *nameSet) has(keys []string, key string) bool {
 		_, seen := n.index[key]
 		return seen
 	}
-	for _, k := range keys[n.start:] {
-		if k == key {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(keys[n.start:], key)
 }
 
 func (n *nameSet) add(keys []string, key string) {

@@ -65,7 +65,10 @@ func TestThinkTagsBoundsWhatItHolds(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxHeldText/2)
 	seen := 0
-	for f := range ThinkTags(stream(nil, TextDelta{long}, TextDelta{long}, TextDelta{"y"}, Beat{}), true) {
+	for f, err := range ThinkTags(stream(nil, TextDelta{long}, TextDelta{long}, TextDelta{"y"}, Beat{}), true) {
+		if err != nil {
+			t.Error(err)
+		}
 		if d, ok := f.(TextDelta); ok {
 			seen += len(d.Text)
 		}
@@ -78,8 +81,11 @@ func TestThinkTagsBoundsWhatItHolds(t *testing.T) {
 func TestThinkTagsStopsWithItsReader(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for range ThinkTags(stream(nil, TextDelta{"a`b`c<think>d</think>e"}, End{Reason: FinishStop}), false) {
+	for _, err := range ThinkTags(stream(nil, TextDelta{"a`b`c<think>d</think>e"}, End{Reason: FinishStop}), false) {
 		n++
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if n != 1 {

@@ -77,16 +77,22 @@ func TestCheckTellsEveryViolation(t *testing.T) {
 		tool("bare", func(t *registry.Tool) { t.Schema = json.RawMessage(`{"type":"object"}`) }),
 	)
 	for _, tc := range []struct{ tool, args, want string }{
-		{"search", `{"limit":0,"foo":1,"parts":[{"name":"a"},{"nme":"a"}],"order":"up"}`,
+		{
+			"search", `{"limit":0,"foo":1,"parts":[{"name":"a"},{"nme":"a"}],"order":"up"}`,
 			`field "foo": not a known field (known: extra, limit, offset, order, parts, query, tags); ` +
 				`field "limit": must be >= 1; field "order": must be one of "new", "old"; ` +
 				`field "parts[1].name": required but missing; field "parts[1].nme": not a known field (known: name); ` +
-				`field "query": required but missing`},
-		{"search", `{"query":"q","limit":"3","tags":"a","offset":1.5}`,
+				`field "query": required but missing`,
+		},
+		{
+			"search", `{"query":"q","limit":"3","tags":"a","offset":1.5}`,
 			`field "limit": must be an integer, got a string; field "offset": must be an integer, got a number; ` +
-				`field "tags": must be an array, got a string`},
-		{"search", `{"query":null,"limit":null}`,
-			`field "limit": must be an integer, got null (leave the field out instead); field "query": must be a string, got null`},
+				`field "tags": must be an array, got a string`,
+		},
+		{
+			"search", `{"query":null,"limit":null}`,
+			`field "limit": must be an integer, got null (leave the field out instead); field "query": must be a string, got null`,
+		},
 		{"search", `{"query":""}`, `field "query": must not be empty`},
 		{"search", `{"query":"日本語日本語日本語日本語日本語日本語日本語"}`, `field "query": must have at most 20 characters, has 21`},
 		{"search", `{"query":"q","limit":12345678901234567890}`, `field "limit": must be <= 10`},
@@ -185,9 +191,11 @@ func TestTL066OpaqueIDs(t *testing.T) {
 		unknown    []string
 	}{
 		{args: `{"message_id":"ref_3"}`, want: `{"message_id":"1130000000000000003"}`},
-		{args: `{ "note" : "ref_3",  "message_id" : "ref_3" , "others":[ "ref_4" ,"ref_9"]}`,
+		{
+			args:    `{ "note" : "ref_3",  "message_id" : "ref_3" , "others":[ "ref_4" ,"ref_9"]}`,
 			want:    `{ "note" : "ref_3",  "message_id" : "1130000000000000003" , "others":["1130000000000000004","ref_9"]}`,
-			unknown: []string{"ref_9"}},
+			unknown: []string{"ref_9"},
+		},
 		{args: `{"message_id":"ref_77"}`, want: `{"message_id":"ref_77"}`, unknown: []string{"ref_77"}},
 		{args: `{"message_id":"\u0072ef_3"}`, want: `{"message_id":"1130000000000000003"}`},
 		{args: `{"others":[]}`, want: `{"others":[]}`},

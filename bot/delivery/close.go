@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // maxState bounds the closing line. With its mark it fits between the planned
@@ -59,8 +60,8 @@ func (w *writer) absorb(queue []event) {
 // close marks what is unfinished and removes the progress line, or turns it into
 // the mark when there is nothing else to carry it.
 func (w *writer) close(ctx context.Context, state string) error {
-	if w.dead != nil {
-		return nil
+	if w.dead != nil { // told already
+		return nil //nolint:nilerr // see above
 	}
 	if state = oneLine(state, maxState); state == "" {
 		state = "stopped"
@@ -96,8 +97,7 @@ func (w *writer) closeProgress(ctx context.Context, p *slot, mark string, remove
 
 // markText puts the mark below the last message of an unfinished iteration.
 func (w *writer) markText(ctx context.Context, mark string) (marked bool, err error) {
-	for i := len(w.iterations) - 1; i >= 0; i-- {
-		it := w.iterations[i]
+	for _, it := range slices.Backward(w.iterations) {
 		if len(it.slots) == 0 {
 			continue
 		}

@@ -60,6 +60,7 @@ func (s *scan) skim(opener int) {
 			s.opener, s.block = p, opened
 		case lineCloses:
 			s.opener, s.block = -1, fence{}
+		case lineText, lineBlank:
 		}
 		p = eol + 1
 	}
@@ -97,6 +98,7 @@ func (s *scan) run(opener int) {
 			s.opener, s.block = p, opened
 		case lineCloses:
 			s.opener, s.block = -1, fence{}
+		case lineText, lineBlank:
 		}
 		prev, p = kind, eol
 		if complete {

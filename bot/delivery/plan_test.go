@@ -16,7 +16,8 @@ import (
 func checkPlan(t interface {
 	Helper()
 	Errorf(string, ...any)
-}, text string, limits Limits, plan []Message) {
+}, text string, limits Limits, plan []Message,
+) {
 	t.Helper()
 	limits = limits.withDefaults()
 	if len(plan) > limits.Messages {
@@ -87,6 +88,7 @@ func openAtEnd(content string, limit int) fence {
 			f = opened
 		case lineCloses:
 			f = fence{}
+		case lineText, lineBlank:
 		}
 	}
 	return f

@@ -74,6 +74,7 @@ func (c *cleaner) writeLines(b *strings.Builder, text string) {
 			c.block = opened
 		case lineCloses:
 			c.block = fence{}
+		case lineText, lineBlank:
 		}
 		b.WriteByte('\n')
 		c.line, c.midLine, text = b.Len(), false, rest

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,8 +17,7 @@ import (
 func spanEnd(text string, i, reach int) (end int, open bool) {
 	window := text[i:min(len(text), i+reach)]
 	short := i+reach > len(text)
-	n := 0
-	found := true
+	n, found := 0, false
 	switch window[0] {
 	case '`':
 		n, found = codeSpan(window)
@@ -283,8 +283,8 @@ func dropParentheses(open []unclosed) []unclosed {
 // closers is the text that closes what is open, innermost first.
 func closers(open []unclosed) string {
 	var b strings.Builder
-	for i := len(open) - 1; i >= 0; i-- {
-		b.WriteString(open[i].closer)
+	for _, o := range slices.Backward(open) {
+		b.WriteString(o.closer)
 	}
 	return b.String()
 }

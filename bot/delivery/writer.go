@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -160,8 +161,8 @@ func (w *writer) finish(ctx context.Context) error {
 func (w *writer) retract(ctx context.Context) error {
 	it := w.current()
 	var failed []error
-	for i := len(it.slots) - 1; i >= 0; i-- {
-		if err := w.withdraw(ctx, it.slots[i]); err != nil {
+	for _, s := range slices.Backward(it.slots) {
+		if err := w.withdraw(ctx, s); err != nil {
 			failed = append(failed, err)
 		}
 	}

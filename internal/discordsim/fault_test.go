@@ -22,7 +22,9 @@ func TestFaults(t *testing.T) {
 		check  func(*testing.T, reply)
 	}{
 		{
-			"429", discordsim.Fault{Kind: discordsim.FaultStatus, Status: 429, RetryAfter: 400 * time.Millisecond}, 429, false,
+			"429",
+			discordsim.Fault{Kind: discordsim.FaultStatus, Status: 429, RetryAfter: 400 * time.Millisecond},
+			429, false,
 			func(t *testing.T, r reply) {
 				var body struct {
 					RetryAfter float64 `json:"retry_after"`
@@ -35,7 +37,9 @@ func TestFaults(t *testing.T) {
 			},
 		},
 		{
-			"global 429", discordsim.Fault{Kind: discordsim.FaultStatus, Status: 429, RetryAfter: time.Second, Global: true}, 429, false,
+			"global 429",
+			discordsim.Fault{Kind: discordsim.FaultStatus, Status: 429, RetryAfter: time.Second, Global: true},
+			429, false,
 			func(t *testing.T, r reply) {
 				var body struct{ Global bool }
 				r.into(t, &body)

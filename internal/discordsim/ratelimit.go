@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -96,9 +97,7 @@ func (l *limiter) check(r route, req *http.Request) (*answer, map[string]string)
 		return nil, headers
 	}
 	a := tooMany(w.ends.Sub(now), "user")
-	for k, v := range headers {
-		a.header[k] = v
-	}
+	maps.Copy(a.header, headers)
 	return &a, nil
 }
 

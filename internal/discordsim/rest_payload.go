@@ -83,8 +83,9 @@ func (p *payload) readPart(part *multipart.Part) error {
 	if part.FileName() == "" {
 		return nil
 	}
-	index, ok := strings.CutPrefix(part.FormName(), "files[")
-	if index, ok = strings.CutSuffix(index, "]"); !ok {
+	index, named := strings.CutPrefix(part.FormName(), "files[")
+	index, closed := strings.CutSuffix(index, "]")
+	if !named || !closed {
 		index = ""
 	}
 	p.files = append(p.files, uploadedFile{

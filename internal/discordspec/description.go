@@ -16,7 +16,7 @@ import (
 )
 
 // errAbsent says that the description is not on this machine.
-var errAbsent = errors.New("Discord's API description (discord/openapi.json in a folder beside the checkout) is not present")
+var errAbsent = errors.New("no description of Discord's API (discord/openapi.json in a folder beside the checkout)")
 
 // description is Discord's OpenAPI document. An OpenAPI 3.1 schema is a JSON schema, so its schemas are compiled in place,
 // by JSON pointer into the document, each once.

@@ -71,9 +71,11 @@ func TestStreams(t *testing.T) {
 		{"CD114 runes", sayChunk("👋🏽 é") + endChunk("stop") + doneLine, "say:👋🏽 é | stop"},
 		{"CD115 no space, two data lines, lone CR", "data:{\"choices\":[{\"index\":0,\rdata: \"delta\":{\"content\":\"a\"}}]}\r\r" + endChunk("stop"), "say:a | stop"},
 		{"a comment written as data", "data: : keep-alive\n\n" + sayChunk("a") + endChunk("stop"), "say:a | stop"},
-		{"CD117 usage beside choices and in every chunk", event(`{"choices":[{"index":0,"delta":{"content":"a"}}],`+usage(5, 1)+`}`) +
-			event(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+usage(5, 2)+`}`) + event(`{"choices":[],`+usage(5, 3)+`}`) + doneLine,
-			"say:a | usage:5/3 | stop"},
+		{
+			"CD117 usage beside choices and in every chunk", event(`{"choices":[{"index":0,"delta":{"content":"a"}}],`+usage(5, 1)+`}`) +
+				event(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+usage(5, 2)+`}`) + event(`{"choices":[],`+usage(5, 3)+`}`) + doneLine,
+			"say:a | usage:5/3 | stop",
+		},
 		{"usage on an early end", event(`{"choices":[{"index":0,"delta":{"content":"a"}}],` + usage(5, 1) + `}`), "say:a | usage:5/1 | missing | error:truncated"},
 		{"CD118 B65 error object after text", sayChunk("a") + event(`{"error":{"message":"quota exceeded","code":429},"choices":[]}`), "say:a | error | error:quota"},
 		{"B65 error object first", event(`{"error":{"message":"busy","code":503}}`), "error | error:overloaded"},
@@ -97,8 +99,10 @@ func TestStreams(t *testing.T) {
 		{"only [DONE]", doneLine, "error | error:protocol"},
 		{"choice without delta, no choices, other index", event(`{"choices":[{"index":0}]}`) + event(`{"choices":[]}`) +
 			event(`{"choices":[{"index":1,"delta":{"content":"x"}}]}`) + sayChunk("a") + endChunk("stop"), "say:a | stop"},
-		{"content as parts", deltaChunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a"},{"type":"reference","id":1}]}`) + endChunk("stop"),
-			"think:hm | say:a | stop"},
+		{
+			"content as parts", deltaChunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a"},{"type":"reference","id":1}]}`) + endChunk("stop"),
+			"think:hm | say:a | stop",
+		},
 		{"refusal", deltaChunk(`{"content":null,"refusal":"no"}`) + endChunk("stop"), "say:no | stop"},
 		{"three unreadable events are skipped", strings.Repeat(event("x"), 3) + sayChunk("a") + endChunk("stop"), "say:a | stop"},
 		{"four are not", sayChunk("a") + strings.Repeat(event("x"), 4) + endChunk("stop"), "say:a | error | error:protocol"},
@@ -136,9 +140,11 @@ func TestCD116LongLines(t *testing.T) {
 func TestBodiesThatAreNoStream(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, contentType, body, want string }{
-		{"whole answer", "application/json; charset=utf-8",
+		{
+			"whole answer", "application/json; charset=utf-8",
 			`{"model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"a","tool_calls":[{"id":"c","type":"function","function":{"name":"echo","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
-			"say:a | c/echo/{} | usage:1/2 | stop"},
+			"say:a | c/echo/{} | usage:1/2 | stop",
+		},
 		{"error object", "application/json", `{"error":{"message":"no such model","type":"invalid_request_error"}}`, "error | error:bad_request"},
 		{"list with an error", "application/json", `[{"error":{"message":"slow down","code":429}}]`, "error | error:rate_limit"},
 		{"cut document", "application/json", `{"choices":[`, "error | error:protocol"},

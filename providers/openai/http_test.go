@@ -285,8 +285,10 @@ func TestRefusals(t *testing.T) {
 		{"400, context too long", status(400, `{"error":{"message":"long","code":"context_length_exceeded"}}`), providers.KindTooLarge, false, 0, "long"},
 		{"413", status(413, `{"error":{"message":"big"}}`), providers.KindTooLarge, false, 0, "big"},
 		{"404", status(404, `{"detail":"no route"}`), providers.KindBadRequest, false, 0, "no route"},
-		{"a key in another message", status(400, `{"error":{"message":"header `+leak+`"}}`), providers.KindBadRequest, false, 0,
-			"header Incorrect API key provided: [redacted] [redacted]"},
+		{
+			"a key in another message", status(400, `{"error":{"message":"header `+leak+`"}}`), providers.KindBadRequest, false, 0,
+			"header Incorrect API key provided: [redacted] [redacted]",
+		},
 		{"a long text", status(400, `{"error":{"message":"`+strings.Repeat("é ", 300)+`"}}`), providers.KindBadRequest, false, 0, strings.TrimSpace(strings.Repeat("é ", 100))},
 		{"204", status(204, ""), providers.KindProtocol, false, 0, "the service answered 204 instead of an answer"},
 	} {
@@ -389,7 +391,10 @@ func TestLeavingEarlyClosesTheConnection(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{})
 	s := serve(t, held(left))
-	for range s.provider(t, nil).Stream(t.Context(), hello) {
+	for _, err := range s.provider(t, nil).Stream(t.Context(), hello) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	<-left

@@ -2,11 +2,13 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,15 +50,8 @@ func replayAs(t *testing.T, contentType, body string, size int, tools ...string)
 		Body: io.NopCloser(&pieces{body, size}),
 	}
 	return providers.Collect(func(yield func(providers.Fragment, error) bool) {
-		a := answer{provider: p, yield: yield, model: "m", slots: slots{offered: func(name string) bool {
-			for _, tool := range tools {
-				if tool == name {
-					return true
-				}
-			}
-			return false
-		}}}
-		if err := a.readBody(res); err != nil && err != errLeft {
+		a := answer{provider: p, yield: yield, model: "m", slots: slots{offered: func(name string) bool { return slices.Contains(tools, name) }}}
+		if err := a.readBody(res); err != nil && !errors.Is(err, errLeft) {
 			yield(nil, err)
 		}
 	}, nil)

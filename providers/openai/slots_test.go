@@ -70,8 +70,11 @@ func TestCD109Assembly(t *testing.T) {
 			`{"id":"a","function":{"name":"echo","arguments":"{\"n\""}}`, `{"function":{"arguments":":1}"}}`,
 			`{"id":"b","function":{"name":"add","arguments":"{\"n\""}}`, `{"function":{"arguments":":2}"}}`,
 		}, `a/echo/{"n":1} b/add/{"n":2}`},
-		{"no index and no id, one list", []string{`{"function":{"name":"echo","arguments":"{\"n\":1}"}},{"function":{"name":"echo","arguments":"{\"n\":2}"}}`},
-			`/echo/{"n":1} /echo/{"n":2}`},
+		{
+			"no index and no id, one list",
+			[]string{`{"function":{"name":"echo","arguments":"{\"n\":1}"}},{"function":{"name":"echo","arguments":"{\"n\":2}"}}`},
+			`/echo/{"n":1} /echo/{"n":2}`,
+		},
 		{"index always 0, different ids", []string{
 			`{"index":0,"id":"a","function":{"name":"echo","arguments":"{\"n\":1}"}}`, `{"index":0,"id":"b","function":{"name":"echo","arguments":"{\"n\":2}"}}`,
 		}, `a/echo/{"n":1} b/echo/{"n":2}`},
@@ -81,11 +84,17 @@ func TestCD109Assembly(t *testing.T) {
 		{"index always 0, no ids, name first", []string{
 			`{"index":0,"function":{"name":"echo","arguments":"{\"n\":1}"}}`, `{"index":0,"function":{"name":"add"}}`, `{"index":0,"function":{"arguments":"{\"n\":2}"}}`,
 		}, `/echo/{"n":1} /add/{"n":2}`},
-		{"late id with index", []string{`{"index":0,"function":{"name":"echo","arguments":"{\"n\""}}`, `{"index":0,"id":"a","function":{"arguments":":1}"}}`},
-			`a/echo/{"n":1}`},
+		{
+			"late id with index",
+			[]string{`{"index":0,"function":{"name":"echo","arguments":"{\"n\""}}`, `{"index":0,"id":"a","function":{"arguments":":1}"}}`},
+			`a/echo/{"n":1}`,
+		},
 		{"late id without index", []string{`{"function":{"name":"echo","arguments":"{\"n\""}}`, `{"id":"a","function":{"arguments":":1}"}}`}, `a/echo/{"n":1}`},
-		{"arguments as an object", []string{`{"index":0,"id":"a","function":{"name":"echo","arguments":{"n": 12345678901234567890}}}`},
-			`a/echo/{"n":12345678901234567890}`},
+		{
+			"arguments as an object",
+			[]string{`{"index":0,"id":"a","function":{"name":"echo","arguments":{"n": 12345678901234567890}}}`},
+			`a/echo/{"n":12345678901234567890}`,
+		},
 		{"null arguments", []string{`{"index":0,"id":"a","function":{"name":"echo","arguments":null}}`}, `a/echo/{}`},
 		{"no arguments", []string{`{"index":0,"id":"a","function":{"name":"echo"}}`}, `a/echo/{}`},
 		{"the whole call again", []string{
@@ -95,12 +104,17 @@ func TestCD109Assembly(t *testing.T) {
 			`{"index":0,"id":"a","function":{"name":"echo","arguments":"{\"n\":1}"}}`, `{"index":0,"id":"a","function":{"name":"echo","arguments":"{\"n\":1}"}}`,
 		}, `a/echo/{"n":1}`},
 		{"first index is 1", []string{`{"index":1,"id":"a","function":{"name":"echo","arguments":"{}"}}`}, `a/echo/{}`},
-		{"nested objects", []string{`{"index":0,"id":"a","function":{"name":"echo","arguments":"{\"o\":{\"x\":{}}"}}`, `{"index":0,"function":{"arguments":",\"p\":\"}\"}"}}`},
-			`a/echo/{"o":{"x":{}},"p":"}"}`},
+		{
+			"nested objects",
+			[]string{`{"index":0,"id":"a","function":{"name":"echo","arguments":"{\"o\":{\"x\":{}}"}}`, `{"index":0,"function":{"arguments":",\"p\":\"}\"}"}}`},
+			`a/echo/{"o":{"x":{}},"p":"}"}`,
+		},
 		{"nothing in an entry", []string{`{"index":0}`, `{}`, `{"index":0,"id":"a","function":{"name":"echo","arguments":"{}"}}`}, `a/echo/{}`},
 		{"an entry of the wrong type", []string{`7`, `{"index":0,"id":"a","function":{"name":"echo","arguments":"{}"}}`}, `a/echo/{}`},
-		{"CD110 {} and then more", []string{`{"index":0,"id":"a","function":{"name":"echo","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"{\"n\""}}`,
-			`{"index":0,"function":{"arguments":":1}"}}`}, `a/echo/{"n":1}`},
+		{"CD110 {} and then more", []string{
+			`{"index":0,"id":"a","function":{"name":"echo","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"{\"n\""}}`,
+			`{"index":0,"function":{"arguments":":1}"}}`,
+		}, `a/echo/{"n":1}`},
 		{"CD110 two objects in one text", []string{`{"index":0,"id":"a","function":{"name":"echo","arguments":"{\"n\":1}{\"n\":2}"}}`}, `a/echo/malformed`},
 		{"CD110 {} and then rubbish", []string{`{"index":0,"id":"a","function":{"name":"echo","arguments":"{}"}}`, `{"index":0,"function":{"arguments":" x"}}`}, `a/echo/malformed`},
 		{"only {}", []string{`{"index":0,"id":"a","function":{"name":"echo","arguments":"{}"}}`}, `a/echo/{}`},

@@ -27,14 +27,20 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"say", "say TEXT", "says TEXT", `say hello there`, textVerb(func(t string) act { return say{t} })},
-		{"think", "think TEXT", "reasons TEXT, hidden from the channel", `think tea or coffee?; say tea`,
-			textVerb(func(t string) act { return think{t} })},
+		{
+			"think", "think TEXT", "reasons TEXT, hidden from the channel", `think tea or coffee?; say tea`,
+			textVerb(func(t string) act { return think{t} }),
+		},
 		{"call", "call NAME {json}", "calls a tool; calls in a row are one batch", `call recall_memory {"query":"tea"}`, parseCall},
-		{"then", "then", "ends this answer; what follows is said after the tools have run", `call recall_memory {}; then; say done`,
-			plainVerb(next{})},
+		{
+			"then", "then", "ends this answer; what follows is said after the tools have run", `call recall_memory {}; then; say done`,
+			plainVerb(next{}),
+		},
 		{"repeat", "repeat N call NAME {json}", "makes the call in N answers in a row", `repeat 3 call recall_memory {}`, parseRepeat},
-		{"cut", "cut NAME {json} at N", "calls with only the first N bytes of the arguments, and ends by length",
-			`cut recall_memory {"query":"tea"} at 9`, parseCut},
+		{
+			"cut", "cut NAME {json} at N", "calls with only the first N bytes of the arguments, and ends by length",
+			`cut recall_memory {"query":"tea"} at 9`, parseCut,
+		},
 		{"broken", "broken NAME TEXT", "calls with TEXT as the arguments, whatever it is", `broken recall_memory {"query" tea}`, parseBroken},
 		{"slow", "slow 30ms", "waits that long before every piece from here on", `slow 1ms; say no hurry`, parseSlow},
 		{"stall", "stall", "stays silent until it is stopped", `say one moment; stall`, plainVerb(stall{})},
@@ -203,7 +209,7 @@ func parseRepeat(rest string) ([]act, string, error) {
 	count, rest := takeWord(rest)
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 || n > maxRepeat {
-		return nil, "", fmt.Errorf("N must be a number from 1 to %d", maxRepeat)
+		return nil, "", fmt.Errorf("the number must be from 1 to %d", maxRepeat)
 	}
 	word, rest := takeWord(rest)
 	if !strings.EqualFold(word, "call") {

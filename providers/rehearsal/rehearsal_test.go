@@ -136,16 +136,22 @@ func TestScripts(t *testing.T) {
 		req  providers.Request
 		want string
 	}{
-		{"a batch with text before it", request("say Let me look.\ncall echo {\"a\": 1}\ncall echo"),
-			`say:Let me look. | whole:echo {"a": 1} | whole:echo {} | stop`},
+		{
+			"a batch with text before it", request("say Let me look.\ncall echo {\"a\": 1}\ncall echo"),
+			`say:Let me look. | whole:echo {"a": 1} | whole:echo {} | stop`,
+		},
 		{"the next step after the results", request("call echo; then; say all done", echo(0)...), "say:all done | stop"},
 		{"without a next step it reports", request("call echo", echo(0)...), `say:echo answered: {"status":"completed"} | stop`},
 		{"repeat, second round", request("repeat 2 call echo", echo(0)...), "whole:echo {} | stop"},
-		{"repeat, over", request("repeat 2 call echo", append(echo(0), echo(1)...)...),
-			"say:echo answered: {\"status\":\"completed\"}\necho answered: {\"status\":\"completed\"} | stop"},
-		{"a failure is told honestly", request("call echo",
-			answered(0, toolResult("echo", `{"functionResponse":{"name":"echo","response":{"result":{"status":"tool_execution_failed","tool_name":"echo","reason":"unknown tool: echo"}}}}`, true))...),
-			"say:echo failed: unknown tool: echo | stop"},
+		{
+			"repeat, over", request("repeat 2 call echo", append(echo(0), echo(1)...)...),
+			"say:echo answered: {\"status\":\"completed\"}\necho answered: {\"status\":\"completed\"} | stop",
+		},
+		{
+			"a failure is told honestly", request("call echo",
+				answered(0, toolResult("echo", `{"functionResponse":{"name":"echo","response":{"result":{"status":"tool_execution_failed","tool_name":"echo","reason":"unknown tool: echo"}}}}`, true))...),
+			"say:echo failed: unknown tool: echo | stop",
+		},
 		{"semicolons in JSON and escaped in text", request(`say a\; b; call echo {"x":"1; 2\n"}`), `say:a; b | whole:echo {"x":"1; 2\n"} | stop`},
 		{"cut under a rewritten reason", request(`cut echo {"x":"1"} at 5; finish stop`), `truncated:echo {"x": | stop`},
 		{"cut to nothing", request(`cut echo {"x":"1"} at 0`), `truncated:echo  | length`},
@@ -153,12 +159,19 @@ func TestScripts(t *testing.T) {
 		{"missing", request(`say cut of; finish missing`), `say:cut of | missing | error:truncated`},
 		{"fail by kind after text", request(`say so far; fail auth bad key`), `say:so far | error | error:auth`},
 		{"mentions and fences", request("<@42> ```\nsay hi\n```"), "say:hi | stop"},
-		{"no author prefix", providers.Request{Messages: []providers.Message{{Role: providers.RoleUser, Content: `call echo {"a":"b: c"}`}}},
-			`whole:echo {"a":"b: c"} | stop`},
-		{"a mistake is explained", request("say hi\ndance"),
-			`say:I'm the rehearsal model and can't follow that script: "dance" begins with no directive. Say "help" for the grammar. | stop`},
-		{"a bad operand is explained", request("slow soon"),
-			`say:I'm the rehearsal model and can't follow that script: slow 30ms: a duration of at most 1m0s must follow (as in: slow 1ms; say no hurry). Say "help" for the grammar. | stop`},
+		{
+			"no author prefix",
+			providers.Request{Messages: []providers.Message{{Role: providers.RoleUser, Content: `call echo {"a":"b: c"}`}}},
+			`whole:echo {"a":"b: c"} | stop`,
+		},
+		{
+			"a mistake is explained", request("say hi\ndance"),
+			`say:I'm the rehearsal model and can't follow that script: "dance" begins with no directive. Say "help" for the grammar. | stop`,
+		},
+		{
+			"a bad operand is explained", request("slow soon"),
+			`say:I'm the rehearsal model and can't follow that script: slow 30ms: a duration of at most 1m0s must follow (as in: slow 1ms; say no hurry). Say "help" for the grammar. | stop`,
+		},
 		{"help", request("Help!"), "say:" + Help() + " | stop"},
 		{"anything else", request("how are you?"), `say:You said: "how are you?". ` + introduction + " | stop"},
 	} {
@@ -188,27 +201,44 @@ func TestEverydayPhrases(t *testing.T) {
 		req  providers.Request
 		want string
 	}{
-		{"remember", request("remember that I like tea"),
-			`say:Let me remember that. | whole:create_long_term_memory {"memory_content":"I like tea","memory_scope":"target_user"} | stop`},
-		{"remember for everyone", request("Please remember for everyone that movie night is Friday."),
-			`say:Let me remember that. | whole:create_long_term_memory {"memory_content":"movie night is Friday","memory_scope":"server_wide"} | stop`},
-		{"remembered", request("remember that I like tea", answered(0, toolResult(toolCreate, `{"status":"completed"}`, false))...),
-			"say:Done, I'll remember: I like tea | stop"},
-		{"not remembered", request("remember that I like tea",
-			answered(0, toolResult(toolCreate, `{"status":"tool_execution_failed","tool_name":"x","reason":"the store is away"}`, true))...),
-			"say:I couldn't remember that: the store is away | stop"},
+		{
+			"remember", request("remember that I like tea"),
+			`say:Let me remember that. | whole:create_long_term_memory {"memory_content":"I like tea","memory_scope":"target_user"} | stop`,
+		},
+		{
+			"remember for everyone", request("Please remember for everyone that movie night is Friday."),
+			`say:Let me remember that. | whole:create_long_term_memory {"memory_content":"movie night is Friday","memory_scope":"server_wide"} | stop`,
+		},
+		{
+			"remembered", request("remember that I like tea", answered(0, toolResult(toolCreate, `{"status":"completed"}`, false))...),
+			"say:Done, I'll remember: I like tea | stop",
+		},
+		{
+			"not remembered", request("remember that I like tea",
+				answered(0, toolResult(toolCreate, `{"status":"tool_execution_failed","tool_name":"x","reason":"the store is away"}`, true))...),
+			"say:I couldn't remember that: the store is away | stop",
+		},
 		{"recall", request("What do you know about me?"), `whole:recall_memory {} | stop`},
-		{"recalled", request("What do you know about me?", answered(0, toolResult(toolRecall, memories, false))...),
-			"say:This is what I know:\n- likes tea\n- plays chess | stop"},
-		{"nothing recalled", request("What do you know about me?", answered(0, toolResult(toolRecall, `{"memories":[]}`, false))...),
-			"say:I don't know anything about you yet. | stop"},
+		{
+			"recalled", request("What do you know about me?", answered(0, toolResult(toolRecall, memories, false))...),
+			"say:This is what I know:\n- likes tea\n- plays chess | stop",
+		},
+		{
+			"nothing recalled", request("What do you know about me?", answered(0, toolResult(toolRecall, `{"memories":[]}`, false))...),
+			"say:I don't know anything about you yet. | stop",
+		},
 		{"forget looks first", request("forget that"), `whole:recall_memory {} | stop`},
-		{"forget the newest", request("forget that", answered(0, toolResult(toolRecall, memories, false))...),
-			`say:I'll forget: plays chess | whole:update_long_term_memory {"memory_content":"","memory_id":12} | stop`},
+		{
+			"forget the newest", request("forget that", answered(0, toolResult(toolRecall, memories, false))...),
+			`say:I'll forget: plays chess | whole:update_long_term_memory {"memory_content":"","memory_id":12} | stop`,
+		},
 		{"forgotten", request("forget that", append(answered(0, toolResult(toolRecall, memories, false)),
 			answered(1, toolResult(toolUpdate, `{"status":"completed"}`, false))...)...), "say:Done, it's forgotten. | stop"},
-		{"tool not offered", providers.Request{Messages: []providers.Message{user("what do you know about me")}},
-			"say:I would call recall_memory now, but that tool isn't offered to me in this turn. (I'm the rehearsal model.) | stop"},
+		{
+			"tool not offered",
+			providers.Request{Messages: []providers.Message{user("what do you know about me")}},
+			"say:I would call recall_memory now, but that tool isn't offered to me in this turn. (I'm the rehearsal model.) | stop",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -234,7 +264,10 @@ func TestStreamsInSmallPieces(t *testing.T) {
 func TestLeavingEarlyEndsTheStream(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for range New(Config{}).Stream(t.Context(), request("say a long enough text; stall")) {
+	for _, err := range New(Config{}).Stream(t.Context(), request("say a long enough text; stall")) {
+		if err != nil {
+			t.Error(err)
+		}
 		n++
 		break
 	}

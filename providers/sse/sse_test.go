@@ -41,7 +41,7 @@ func tell(source io.Reader, limits Limits) []string {
 	for {
 		e, err := r.Next()
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return out
 		case err != nil:
 			return append(out, "error: "+err.Error())
@@ -164,8 +164,10 @@ func TestSplitsDoNotMatter(t *testing.T) {
 			b.WriteString(line.Draw(t, "line") + end.Draw(t, "end"))
 		}
 		b.WriteString(line.Draw(t, "last"))
-		limits := Limits{Line: rapid.IntRange(1, 20).Draw(t, "line limit"), Event: rapid.IntRange(1, 30).Draw(t, "event limit"),
-			Body: rapid.IntRange(1, 200).Draw(t, "body limit")}
+		limits := Limits{
+			Line: rapid.IntRange(1, 20).Draw(t, "line limit"), Event: rapid.IntRange(1, 30).Draw(t, "event limit"),
+			Body: rapid.IntRange(1, 200).Draw(t, "body limit"),
+		}
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 7), 1, 5).Draw(t, "sizes")
 		compareSplits(t, b.String(), sizes, limits)
 	})

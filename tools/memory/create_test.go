@@ -20,15 +20,21 @@ func TestCreateKeepsOriginAndScope(t *testing.T) {
 		fact memory.Fact
 		data string
 	}{
-		"about the member": {inGuild(), `{"memory_content":" likes tea ","memory_scope":"target_user"}`,
+		"about the member": {
+			inGuild(), `{"memory_content":" likes tea ","memory_scope":"target_user"}`,
 			memory.Fact{ID: 1, GuildID: "900", MemberID: "100", Content: "likes tea", AuthorID: "100", TurnID: "turn-1", MessageID: "555"},
-			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"target_user","memory_content":"likes tea"}`},
-		"server-wide": {inGuild(), `{"memory_content":"raid night is Friday","memory_scope":"server_wide","target_user":"Bob"}`,
+			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"target_user","memory_content":"likes tea"}`,
+		},
+		"server-wide": {
+			inGuild(), `{"memory_content":"raid night is Friday","memory_scope":"server_wide","target_user":"Bob"}`,
 			memory.Fact{ID: 1, ServerWide: true, GuildID: "900", Content: "raid night is Friday", AuthorID: "100", TurnID: "turn-1", MessageID: "555"},
-			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"server_wide","memory_content":"raid night is Friday"}`},
-		"in a DM": {inDM(), `{"memory_content":"born in May","memory_scope":"target_user","target_user":"@alice"}`,
+			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"server_wide","memory_content":"raid night is Friday"}`,
+		},
+		"in a DM": {
+			inDM(), `{"memory_content":"born in May","memory_scope":"target_user","target_user":"@alice"}`,
 			memory.Fact{ID: 1, MemberID: "100", Content: "born in May", Private: true, AuthorID: "100", TurnID: "turn-1", MessageID: "555"},
-			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"target_user","memory_content":"born in May","private":true}`},
+			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"target_user","memory_content":"born in May","private":true}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
