@@ -203,11 +203,13 @@ func perform(t *testing.T, s scenario, want expected) []string {
 	if failed && s.fallback && ctx.Err() == nil {
 		res = loop.Run(ctx, turn, toolloop.Attempt{Provider: m, Model: "m", Messages: before})
 	}
-	p.compare(want, p.actual(res, turn, events, m, time.Since(began)))
-	p.always(res, m, events, journal, before)
+	took := time.Since(began)
 	if err := loop.Wait(t.Context()); err != nil || loop.Abandoned() != 0 {
 		p.Errorf("%d runs are left: %v", loop.Abandoned(), err)
 	}
+	synctest.Wait()
+	p.compare(want, p.actual(res, turn, events, m, took))
+	p.always(res, m, events, journal, before)
 	return p.problems
 }
 
