@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 
 	"github.com/rs/zerolog"
@@ -22,9 +22,8 @@ func runBot(ctx context.Context, p process, args []string) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Discord.Token.IsZero() {
-		return errors.New("DISCORD_TOKEN is not set: create a bot in Discord's developer portal and set its token, " +
-			"or try `bot playground`, which needs none")
+	if err := cfg.CheckRun(); err != nil {
+		return fmt.Errorf("%w\n`bot playground` needs none of these", err)
 	}
 	log, err := logger(cfg, p.stderr)
 	if err != nil {
