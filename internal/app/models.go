@@ -22,7 +22,10 @@ func models(c config.Model) ([]turn.Model, error) {
 	case c.Name == "" || (c.BaseURL == "" && c.APIKey.IsZero()):
 		return nil, ErrNoProvider
 	}
-	p, err := openai.New(openai.Config{BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal()})
+	p, err := openai.New(openai.Config{
+		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(),
+		ThinkTags: true, // many servers leave a model's reasoning in its text, and people must not see it
+	})
 	if err != nil {
 		return nil, err
 	}
