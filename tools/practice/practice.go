@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/parleybot/parley/registry"
 )
@@ -14,7 +15,7 @@ import (
 // Tools returns the practice tools; their notes are kept in memory and belong to this set.
 func Tools() []registry.Tool {
 	b := &board{}
-	return []registry.Tool{flaky(), note(b), notes(b)}
+	return []registry.Tool{flaky(), note(b), slowNote(b), notes(b)}
 }
 
 // maxNotes bounds the board.
@@ -60,6 +61,36 @@ func note(b *board) registry.Tool {
 				return registry.Fail(err.Error())
 			}
 			return registry.OK(map[string]any{"status": "noted", "notes": b.add(a.Text)})
+		},
+	}
+}
+
+type slowNoteArguments struct {
+	Text    string `json:"text" jsonschema:"the note's text"`
+	Seconds int    `json:"seconds" jsonschema:"how long writing takes"`
+}
+
+// slowNote changes something, and takes its time: what becomes of it when the process is killed can be seen.
+func slowNote(b *board) registry.Tool {
+	return registry.Tool{
+		Name:        "slow_note",
+		Description: "Writes a note on the practice board after a number of seconds.",
+		Schema:      registry.SchemaFor[slowNoteArguments](registry.Length("text", 1, 500), registry.Range("seconds", 0, 600)),
+		Category:    registry.CategoryUtility,
+		Triggers:    registry.Words("note", "notes", "board"),
+		Run: func(ctx context.Context, _ registry.ToolContext, args json.RawMessage) registry.Result {
+			var a slowNoteArguments
+			if err := json.Unmarshal(args, &a); err != nil {
+				return registry.Fail(err.Error())
+			}
+			timer := time.NewTimer(time.Duration(a.Seconds) * time.Second)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return registry.OK(map[string]any{"status": "noted", "notes": b.add(a.Text)})
+			case <-ctx.Done():
+				return registry.Fail("stopped before anything was written")
+			}
 		},
 	}
 }

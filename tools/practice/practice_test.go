@@ -32,7 +32,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("flaky fails although told not to: %s", res.Error)
 	}
 	run("risky_note", `{"text":"one"}`)
-	run("risky_note", `{"text":"two"}`)
+	run("slow_note", `{"text":"two","seconds":0}`)
 	got, _ := json.Marshal(run("read_notes", `{}`).Data)
 	if want := `{"notes":["one","two"]}`; string(got) != want {
 		t.Errorf("read_notes gives %s, want %s", got, want)
