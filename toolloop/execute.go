@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/store"
@@ -180,11 +182,11 @@ func (l *Loop) realID(x *execution, opaque string) (string, bool) {
 
 // reject logs a registry's refusal at the level its kind asks for and tells the model why.
 func (l *Loop) reject(x *execution, rej *registry.Rejection) Outcome {
-	ev := l.log.Error()
+	level := zerolog.ErrorLevel
 	if rej.Warn {
-		ev = l.log.Warn()
+		level = zerolog.WarnLevel
 	}
-	ev.Str("turn", x.turn.ID).Str("tool", x.name).Str("kind", string(rej.Kind)).Msg("tool.refused")
+	l.log.WithLevel(level).Str("turn", x.turn.ID).Str("tool", x.name).Str("kind", string(rej.Kind)).Msg("tool.refused")
 	reason := store.CallReasonRejected
 	if rej.Kind == registry.TurnUnavailable || rej.Kind == registry.ProviderUnsupported {
 		reason = store.CallReasonUnavailable

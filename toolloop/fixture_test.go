@@ -307,6 +307,7 @@ func (o *events) calls() (announced, closed []string) {
 			}
 		case toolloop.ToolResult:
 			closed = append(closed, e.Key)
+		case toolloop.Delta, toolloop.Thinking, toolloop.Used, toolloop.ContextAdded:
 		}
 	}
 	return announced, closed

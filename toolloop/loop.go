@@ -103,7 +103,7 @@ func (l *Loop) Run(ctx context.Context, t *Turn, a Attempt) Result {
 	e, done := newExchange(ctx, t, a)
 	defer done()
 	for {
-		if end := l.iterate(e); end != nil {
+		if end := l.iterate(e); end != nil { //nolint:contextcheck // the exchange carries it
 			return t.result(*end, a)
 		}
 	}

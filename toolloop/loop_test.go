@@ -297,14 +297,27 @@ func TestSettle(t *testing.T) {
 		change        []func(*registry.Tool)
 		status        store.TurnStatus
 	}{
-		{"TL059", "empty after text and a tool that needs no word",
-			[]step{answer(say("on it"), call("do", "")), answer()}, nil, store.TurnCompleted},
-		{"TL060", "empty after a lookup",
-			[]step{answer(say("on it"), call("do", "")), answer()}, []func(*registry.Tool){needsMore}, store.TurnEmptyResponse},
-		{"TL061", "empty because of the output limit",
-			[]step{answer(say("on it"), call("do", "")), cutOff()}, nil, store.TurnEmptyResponse},
-		{"", "empty after a tool without any text",
-			[]step{answer(call("do", "")), answer()}, nil, store.TurnEmptyResponse},
+		{
+			"TL059", "empty after text and a tool that needs no word",
+			[]step{answer(say("on it"), call("do", "")), answer()},
+			nil, store.TurnCompleted,
+		},
+		{
+			"TL060", "empty after a lookup",
+			[]step{answer(say("on it"), call("do", "")), answer()},
+			[]func(*registry.Tool){needsMore},
+			store.TurnEmptyResponse,
+		},
+		{
+			"TL061", "empty because of the output limit",
+			[]step{answer(say("on it"), call("do", "")), cutOff()},
+			nil, store.TurnEmptyResponse,
+		},
+		{
+			"", "empty after a tool without any text",
+			[]step{answer(call("do", "")), answer()},
+			nil, store.TurnEmptyResponse,
+		},
 	} {
 		scenario := func(t *testing.T) {
 			f := newFixture(t, x.script...).with(newTool("do", nil, x.change...).spec)

@@ -53,7 +53,7 @@ func row(t *testing.T, numbers, what string, scenario func(t *testing.T)) {
 	t.Run(numbers+" "+what, func(t *testing.T) {
 		t.Parallel()
 		ran.Lock()
-		for _, n := range strings.Fields(numbers) {
+		for n := range strings.FieldsSeq(numbers) {
 			if !slices.Contains(wantRows(), n) {
 				t.Errorf("%s is no row of the tool loop", n)
 			}

@@ -31,6 +31,7 @@ func call(name, arguments string) pending { return pending{name: name, arguments
 func answer(pieces ...any) step {
 	return append(step(pieces), providers.End{Reason: providers.FinishStop})
 }
+
 func cutOff(pieces ...any) step {
 	return append(step(pieces), providers.End{Reason: providers.FinishLength})
 }

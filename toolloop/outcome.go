@@ -7,7 +7,8 @@ import "github.com/parleybot/parley/store"
 //sumtype:decl
 type Outcome interface{ outcome() }
 
-// Restart: the tool enriched the context instead of giving a result. Nothing is appended; the model is asked again.
+// Restart means that the tool enriched the context instead of giving a result: nothing is appended, and the model is
+// asked again.
 type Restart struct{}
 
 // Abort ends the turn with Status. Entry is set only for a denial, which is recorded although it ends the turn.

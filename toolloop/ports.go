@@ -110,7 +110,9 @@ func (l Limits) floored() Limits {
 		value    *time.Duration
 		standard time.Duration
 	}{
-		{&l.ToolTimeout, d.ToolTimeout}, {&l.FirstToken, d.FirstToken}, {&l.StreamIdle, d.StreamIdle},
+		{&l.ToolTimeout, d.ToolTimeout},
+		{&l.FirstToken, d.FirstToken},
+		{&l.StreamIdle, d.StreamIdle},
 		{&l.ApprovalTimeout, d.ApprovalTimeout},
 	} {
 		if *x.value <= 0 {

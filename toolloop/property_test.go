@@ -396,11 +396,11 @@ func (p *people) Show(_ context.Context, card toolloop.Card) error {
 	case approves, denies:
 	}
 	time.AfterFunc(c.waits, func() {
+		p.mu.Lock() // the tool may start before Decide returns
 		if p.broker.Decide(card.Token, d) && d.Approve {
-			p.mu.Lock()
 			p.approved[c.n] = true
-			p.mu.Unlock()
 		}
+		p.mu.Unlock()
 		if p.broker.Decide(card.Token, toolloop.Decision{Approve: true}) {
 			p.Errorf("a second answer was taken")
 		}

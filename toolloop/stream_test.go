@@ -186,8 +186,10 @@ func TestFollowUp(t *testing.T) {
 		echo := newTool("echo", nil)
 		f := newFixture(t, step{say("well"), call("echo", "{}"), wait(time.Hour)}).with(echo.spec)
 		f.after(time.Second, func() {
-			if !f.turn.FollowUp() || !f.turn.FollowUp() {
-				t.Error("not taken")
+			for range 2 { // asking again changes nothing
+				if !f.turn.FollowUp() {
+					t.Error("not taken")
+				}
 			}
 		})
 		began := time.Now()
