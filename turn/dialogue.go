@@ -4,18 +4,29 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/parleybot/parley/store"
 )
 
 // Bounds of what is kept of channels.
 const (
-	// dialogueLength is how many messages are kept of a channel.
-	dialogueLength = 60
+	// dialogueRead is how many messages are read of a channel at first, dialogueLength how many are kept of it. When it is
+	// full, a third is dropped at once: a window that moved by one message each time would change the beginning of every
+	// request, and nothing of it could be cached by a provider.
+	dialogueRead   = 60
+	dialogueLength = 90
+	dialogueDrop   = dialogueLength / 3
 	// dialogueChannels is how many channels are kept at once; the longest unused one makes room.
 	dialogueChannels = 4096
+	// dialogueNames bounds how many people's names are kept of a channel.
+	dialogueNames = 200
+	// recalledTurns and recalledBytes bound the past turns whose exchange is kept of a channel.
+	recalledTurns = 40
+	recalledBytes = 256 * 1024
 )
 
-// dialogues keeps the recent messages of the channels in which turns have run: a bounded ring per channel, filled by one
-// read on first use and fed by events from then on. Nothing of it is stored. It is safe for concurrent use.
+// dialogues keeps the recent messages and turns of the channels in which turns have run: bounded per channel, filled by
+// one read on first use and fed by events from then on. Messages are never stored. It is safe for concurrent use.
 type dialogues struct {
 	mu       sync.Mutex
 	channels map[string]*dialogue
@@ -25,7 +36,17 @@ type dialogues struct {
 type dialogue struct {
 	messages []Message
 	loaded   bool
-	used     uint64
+	// gone and changed are what happened to messages while the first read was on its way.
+	gone    map[string]bool
+	changed map[string]string
+	names   map[string]string
+	refs    int
+	turns   []store.Turn
+	// recalled: turns holds what the store knew.
+	recalled bool
+	// first is the oldest message that is shown to the model; empty for all.
+	first string
+	used  uint64
 }
 
 func newDialogues() *dialogues { return &dialogues{channels: map[string]*dialogue{}} }
@@ -39,16 +60,27 @@ func (d *dialogues) record(channelID string, m Message) {
 	}
 }
 
-// add keeps the ring ordered by id and bounded; a redelivered message replaces itself.
+// add keeps the messages ordered by id and bounded. A message that is known stays as it is: a redelivered one is older
+// than the edits that were applied since.
 func (c *dialogue) add(m Message) {
 	i, found := slices.BinarySearchFunc(c.messages, m.ID, func(x Message, id string) int { return CompareIDs(x.ID, id) })
-	if found {
-		c.messages[i] = m
+	if found || c.gone[m.ID] {
 		return
 	}
+	if text, ok := c.changed[m.ID]; ok {
+		m.Content = text
+	}
+	if len(c.names) < dialogueNames || c.names[m.Author.ID] != "" {
+		if c.names == nil {
+			c.names = map[string]string{}
+		}
+		c.names[m.Author.ID] = m.Author.Name
+	}
+	c.refs++
+	m.ref = c.refs
 	c.messages = slices.Insert(c.messages, i, m)
-	if n := len(c.messages) - dialogueLength; n > 0 {
-		c.messages = slices.Delete(c.messages, 0, n)
+	if len(c.messages) > dialogueLength {
+		c.messages = slices.Delete(c.messages, 0, dialogueDrop)
 	}
 }
 
@@ -56,12 +88,22 @@ func (c *dialogue) add(m Message) {
 func (d *dialogues) edit(channelID, messageID, content string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c, ok := d.channels[channelID]; ok {
-		for i := range c.messages {
-			if c.messages[i].ID == messageID {
-				c.messages[i].Content = content
-			}
+	c, ok := d.channels[channelID]
+	if !ok {
+		return
+	}
+	content = readable(content, c.names)
+	for i := range c.messages {
+		if c.messages[i].ID == messageID {
+			c.messages[i].Content = content
+			return
 		}
+	}
+	if !c.loaded {
+		if c.changed == nil {
+			c.changed = map[string]string{}
+		}
+		c.changed[messageID] = content
 	}
 }
 
@@ -69,33 +111,156 @@ func (d *dialogues) edit(channelID, messageID, content string) {
 func (d *dialogues) remove(channelID string, ids []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c, ok := d.channels[channelID]; ok {
-		c.messages = slices.DeleteFunc(c.messages, func(m Message) bool { return slices.Contains(ids, m.ID) })
+	c, ok := d.channels[channelID]
+	if !ok {
+		return
+	}
+	c.messages = slices.DeleteFunc(c.messages, func(m Message) bool { return slices.Contains(ids, m.ID) })
+	if !c.loaded {
+		if c.gone == nil {
+			c.gone = map[string]bool{}
+		}
+		for _, id := range ids {
+			c.gone[id] = true
+		}
 	}
 }
 
-// read returns a copy of a channel's messages, oldest first. The first read of a channel asks history, once; messages
-// that arrive meanwhile are merged by id.
-func (d *dialogues) read(ctx context.Context, channelID string, history func(ctx context.Context, channelID string, limit int) ([]Message, error)) ([]Message, error) {
-	if messages, ok := d.copy(channelID); ok {
-		return messages, nil
+// clear forgets what is not newer than an epoch.
+func (d *dialogues) clear(channelID, epoch string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c, ok := d.channels[channelID]; ok {
+		c.messages = slices.DeleteFunc(c.messages, func(m Message) bool { return !after(m.ID, epoch) })
+		c.turns = slices.DeleteFunc(c.turns, func(t store.Turn) bool { return !after(t.TriggerID, epoch) })
+		c.first = ""
 	}
-	read, err := history(ctx, channelID, dialogueLength)
+}
+
+// newest is the id of the newest message that is kept of a channel.
+func (d *dialogues) newest(channelID string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c, ok := d.channels[channelID]; ok && len(c.messages) > 0 {
+		return c.messages[len(c.messages)-1].ID
+	}
+	return ""
+}
+
+// begin is from where a channel is shown, and remembers it when it moves.
+func (d *dialogues) begin(channelID string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c, ok := d.channels[channelID]; ok {
+		return c.first
+	}
+	return ""
+}
+
+func (d *dialogues) beginAt(channelID, messageID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c, ok := d.channels[channelID]; ok && (c.first == "" || CompareIDs(messageID, c.first) > 0) {
+		c.first = messageID
+	}
+}
+
+// finished keeps a turn for the next ones in its channel.
+func (d *dialogues) finished(t store.Turn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c, ok := d.channels[t.ChannelID]; ok {
+		c.keep(t)
+	}
+}
+
+// keep adds a turn and drops the oldest that don't fit any more.
+func (c *dialogue) keep(t store.Turn) {
+	c.turns = append(slices.DeleteFunc(c.turns, func(x store.Turn) bool { return x.ID == t.ID }), t)
+	size, first := 0, len(c.turns)
+	for first > 0 && len(c.turns)-first < recalledTurns {
+		if size += len(c.turns[first-1].Transcript) + len(c.turns[first-1].Answer); size > recalledBytes && first < len(c.turns) {
+			break
+		}
+		first--
+	}
+	c.turns = slices.Delete(c.turns, 0, first)
+}
+
+// last is the last turn of a channel that this process knows of.
+func (d *dialogues) last(channelID string) *store.Turn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c, ok := d.channels[channelID]
+	if !ok || len(c.turns) == 0 {
+		return nil
+	}
+	t := c.turns[len(c.turns)-1]
+	return &t
+}
+
+// sources is where a channel's past is read from.
+type sources struct {
+	history func(ctx context.Context, channelID string, limit int) ([]Message, error)
+	turns   func(ctx context.Context, channelID string, limit int) ([]store.Turn, error)
+}
+
+// read returns copies of a channel's messages and turns, oldest first. The first read of a channel asks the sources,
+// once; what happens meanwhile is merged. Errors come with what is known without the source that failed.
+func (d *dialogues) read(ctx context.Context, channelID string, from sources) ([]Message, []store.Turn, error, error) {
+	loaded, recalled := d.open(channelID)
+	var messages []Message
+	var turns []store.Turn
+	var historyErr, turnsErr error
+	if !loaded {
+		messages, historyErr = safely(func() ([]Message, error) { return from.history(ctx, channelID, dialogueRead) })
+	}
+	if !recalled {
+		turns, turnsErr = safely(func() ([]store.Turn, error) { return from.turns(ctx, channelID, recalledTurns) })
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.channels[channelID]
-	if c == nil {
-		return read, err
+	if c == nil { // made room meanwhile
+		c = &dialogue{}
 	}
-	for _, m := range read {
-		c.add(m)
+	if !loaded && historyErr == nil {
+		c.load(messages)
 	}
-	c.loaded = c.loaded || err == nil
-	return slices.Clone(c.messages), err
+	if !recalled && turnsErr == nil {
+		c.recall(turns)
+	}
+	return slices.Clone(c.messages), slices.Clone(c.turns), historyErr, turnsErr
 }
 
-// copy returns what is kept of a channel and true when it is complete; otherwise it makes room for it.
-func (d *dialogues) copy(channelID string) ([]Message, bool) {
+// load merges what was read. Its texts still hold Discord's forms of mentions; the names are those of who wrote lately.
+func (c *dialogue) load(messages []Message) {
+	slices.SortFunc(messages, func(a, b Message) int { return CompareIDs(a.ID, b.ID) })
+	names := map[string]string{}
+	for _, m := range messages {
+		names[m.Author.ID] = m.Author.Name
+	}
+	for _, m := range messages {
+		m.Content = readable(m.Content, names)
+		if i := slices.IndexFunc(messages, func(x Message) bool { return x.ID == m.ReplyToID }); i >= 0 && m.Quote == "" {
+			m.Quote = quote(messages[i].Author, readable(messages[i].Content, names))
+		}
+		c.add(m)
+	}
+	c.loaded, c.gone, c.changed = true, nil, nil
+}
+
+// recall merges the turns that the store knew with those that have ended since.
+func (c *dialogue) recall(turns []store.Turn) {
+	since := c.turns
+	c.turns, c.recalled = nil, true
+	for _, t := range append(turns, since...) {
+		c.keep(t)
+	}
+}
+
+// open makes room for a channel and says what is known of it.
+func (d *dialogues) open(channelID string) (loaded, recalled bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.clock++
@@ -106,7 +271,7 @@ func (d *dialogues) copy(channelID string) ([]Message, bool) {
 		d.channels[channelID] = c
 	}
 	c.used = d.clock
-	return slices.Clone(c.messages), c.loaded
+	return c.loaded, c.recalled
 }
 
 func (d *dialogues) makeRoom() {

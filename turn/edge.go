@@ -112,6 +112,8 @@ const (
 	NoticeRefused     NoticeKind = "refused"
 	NoticeStillBusy   NoticeKind = "still_busy"
 	NoticeExpired     NoticeKind = "expired"
+	NoticeCommand     NoticeKind = "command"
+	NoticeLogChannel  NoticeKind = "log_channel"
 )
 
 // Notice is a message that is no answer.

@@ -37,13 +37,30 @@ func (m *Manager) admitted(in Inbound, id ID, d Verdict) {
 	})
 }
 
-// discarded logs, counts and tells that a waiting trigger will never run.
-func (m *Manager) discarded(in Inbound, why Reason) {
-	m.Log.Info().Str("message", in.MessageID).Str("channel", in.ChannelID).Str("reason", string(why)).Msg("turn.discarded")
+// discarded logs, counts and tells that an admitted trigger will never run.
+func (m *Manager) discarded(in Inbound, id ID, why Reason) {
+	m.Log.Info().Str("message", in.MessageID).Str("channel", in.ChannelID).Str("turn", string(id)).Str("reason", string(why)).Msg("turn.discarded")
 	m.emit(Event{
 		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,
-		Text: "discard:" + string(why),
+		TurnID: id, Text: string(DispositionDiscard) + ":" + string(why),
 	})
+}
+
+// refuse logs, counts and tells that a limit was reached. People are told seldom: a notice each time would be what the
+// limit is against.
+func (m *Manager) refuse(in Inbound, v Verdict, why Reason) {
+	d := DispositionRefuse
+	if why == ReasonBotChain {
+		d = DispositionIgnore
+	}
+	m.admitted(in, "", Verdict{Disposition: d, Reason: why})
+	key := string(why) + ":" + in.Author.ID
+	if why == ReasonGuildLimit || why == ReasonChannelRate {
+		key = string(why) + ":" + in.ChannelID
+	}
+	if text := m.refusalText(why); text != "" && v.Deliberate && m.told.allow(key, noticeEvery, time.Now()) {
+		m.notify(Notice{Kind: NoticeRefused, ChannelID: in.ChannelID, ReplyToID: in.MessageID, Text: text})
+	}
 }
 
 // count keeps the totals of a process.

@@ -48,6 +48,8 @@ type Inbound struct {
 	Stickers []string `json:"stickers,omitempty"`
 	Poll     string   `json:"poll,omitempty"`
 	Locale   string   `json:"locale,omitempty"`
+	// Quiet inbounds show no errors, however they address the bot.
+	Quiet bool `json:"quiet,omitempty"`
 	// CanReply is false when the bot may not send in the channel.
 	CanReply   bool      `json:"can_reply"`
 	SentAt     time.Time `json:"sent_at"`
@@ -63,6 +65,10 @@ type Person struct {
 	Self    bool `json:"self,omitempty"`
 	Bot     bool `json:"bot,omitempty"`
 	Webhook bool `json:"webhook,omitempty"`
+	// ManageMessages and ManageGuild are the author's rights where it was written, as far as the edge knows them; false
+	// when it does not.
+	ManageMessages bool `json:"manage_messages,omitempty"`
+	ManageGuild    bool `json:"manage_guild,omitempty"`
 }
 
 // Quote is a message that another one refers to.
@@ -88,16 +94,20 @@ type Message struct {
 	Content string
 	// Extra describes what is not text: attachments, stickers, forwards, one line.
 	Extra string
-	// ReplyToID is the id of the message it replies to, empty otherwise.
+	// ReplyToID is the id of the message it replies to, empty otherwise. Quote is that message on one line, as far as it
+	// is known; see quote.
 	ReplyToID string
+	Quote     string
 	SentAt    time.Time
+	// ref is the number under which the model may name the message.
+	ref int
 }
 
 // Actor is a person who asks for something that needs rights, as Discord reported those rights with the request.
 type Actor struct {
-	ID   string
-	Name string
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
 	// ManageMessages and ManageGuild are the actor's rights where the request was made (administrators have both).
-	ManageMessages bool
-	ManageGuild    bool
+	ManageMessages bool `json:"manage_messages,omitempty"`
+	ManageGuild    bool `json:"manage_guild,omitempty"`
 }

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
-	"github.com/parleybot/parley/internal/abort"
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/store"
@@ -23,6 +21,10 @@ var ErrBusy = errors.New("chat already running for this channel")
 
 // ErrDraining is returned by Submit once the process is ending.
 var ErrDraining = errors.New("shutting down: no new turns are taken")
+
+// ErrUnreachable is wrapped by an edge's delivery errors when the channel is gone or may not be seen: nothing that is
+// tried there can succeed.
+var ErrUnreachable = errors.New("the channel cannot be reached")
 
 // Mode says what Submit does while the channel is busy.
 type Mode int
@@ -48,6 +50,10 @@ type Store interface {
 type Model struct {
 	Provider providers.Provider
 	Name     string
+	// ContextTokens is how much the model can read and write together, 0 when it is not known.
+	ContextTokens int
+	// MaxOutputTokens bounds an answer; 0 leaves it to the wire.
+	MaxOutputTokens int
 }
 
 // Limits bound turns; see DESIGN section 12.
@@ -61,6 +67,15 @@ type Limits struct {
 	ClaimTTL time.Duration
 	// HistoryMaxBytes bounds a stored transcript.
 	HistoryMaxBytes int
+	// ActivePerMember bounds what a member has running and waiting, everywhere; ActivePerGuild what runs at once in a
+	// guild.
+	ActivePerMember int
+	ActivePerGuild  int
+	// TurnsPerMinuteMember and TurnsPerMinuteChannel bound how often turns start.
+	TurnsPerMinuteMember  int
+	TurnsPerMinuteChannel int
+	// BotTurnsInARow bounds the turns of other bots in a channel in which no person writes, where bots are answered.
+	BotTurnsInARow int
 }
 
 // DefaultLimits are the limits of DESIGN section 12.
@@ -68,6 +83,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		TurnTimeout: 900 * time.Second, QueueLimit: 5, FollowUpInterrupts: 3, ResumeWithin: 10 * time.Minute,
 		ClaimTTL: 24 * time.Hour, HistoryMaxBytes: 200 * 1024,
+		ActivePerMember: 3, ActivePerGuild: 10, TurnsPerMinuteMember: 20, TurnsPerMinuteChannel: 60, BotTurnsInARow: 3,
 	}
 }
 
@@ -78,7 +94,7 @@ type Deps struct {
 	Loop     *toolloop.Loop
 	Broker   *toolloop.Broker
 	Registry *registry.Registry
-	// Models is the chain of models; empty means that no provider is configured.
+	// Models is the chain of models; empty means that no provider is configured. A channel may choose another first one.
 	Models []Model
 	// Persona is added to the system text of every turn.
 	Persona string
@@ -92,14 +108,23 @@ type Deps struct {
 type Manager struct {
 	Deps
 	limits    Limits
+	limiter   *limiter
+	settings  *settingCache
 	dialogues *dialogues
+	estimates *estimates
 	fallback  localClaims
+	told      rare
+	// refs: some tool takes ids of messages, so the model is given opaque ones.
+	refs bool
+	// altering lets one change of a guild's settings run at a time.
+	altering chan struct{}
 
-	mu      sync.Mutex
-	workers map[string]*worker
-	counts  map[store.TurnStatus]int
+	mu       sync.Mutex
+	workers  map[string]*worker
+	counts   map[store.TurnStatus]int
+	waiting  int
+	stopping bool
 
-	stopping atomic.Bool
 	// owned are the goroutines that must have ended before Drain returns.
 	owned sync.WaitGroup
 	// ctx ends when Drain gives up waiting for stores and surfaces.
@@ -110,44 +135,78 @@ type Manager struct {
 // NewManager returns a manager without turns. Drain must be called at the end.
 func NewManager(d Deps) *Manager {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Manager{
-		Deps: d, limits: d.Limits, dialogues: newDialogues(), workers: map[string]*worker{},
-		counts: map[store.TurnStatus]int{}, ctx: ctx, cancel: cancel,
+	m := &Manager{
+		Deps: d, limits: d.Limits, limiter: newLimiter(d.Limits), dialogues: newDialogues(), estimates: newEstimates(),
+		workers: map[string]*worker{}, counts: map[store.TurnStatus]int{}, altering: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 	}
+	m.settings = newSettingCache(d.Store, m.spawn)
+	for _, t := range d.Registry.All() {
+		m.refs = m.refs || len(t.IDArguments) > 0
+	}
+	return m
 }
 
 // Receive takes a message that appeared in a channel, whoever wrote it. It never blocks: the message is remembered for
 // context, and when it addresses the bot it is put in line.
 func (m *Manager) Receive(_ context.Context, in Inbound) {
 	m.dialogues.record(in.ChannelID, messageOf(in))
-	d := Admit(in, AdmissionSettings{})
-	if d.Disposition == DispositionAdmit && m.stopping.Load() {
-		d = Verdict{Disposition: DispositionRefuse, Reason: ReasonDraining}
+	if !in.Author.Bot && !in.Author.Webhook && !in.Author.Self {
+		m.limiter.person(in.ChannelID)
 	}
-	if d.Disposition != DispositionAdmit {
-		m.admitted(in, "", d)
+	m.settings.judge(in.GuildID, func(rules guildRules) { m.judge(in, rules) })
+}
+
+// judge decides about a message by itself, and lets the channel's worker decide where it depends on what runs there.
+func (m *Manager) judge(in Inbound, rules guildRules) {
+	v := Admit(in, rules.AdmissionSettings, AdmissionState{})
+	decide := func(w *worker) { w.receive(in, rules) }
+	switch {
+	case v.Disposition == DispositionAdmit || v.Disposition == DispositionCommand:
+		if !m.offer(in.ChannelID, decide) {
+			m.admitted(in, "", Verdict{Disposition: DispositionRefuse, Reason: ReasonDraining})
+		}
+		return
+	case v.Reason == ReasonNotAddressed || v.Reason == ReasonReplyToOther:
+		if m.postIfActive(in.ChannelID, decide) {
+			return
+		}
+	case v.Reason == ReasonLogChannel:
+		m.explainLogChannel(in)
+	}
+	m.admitted(in, "", v)
+}
+
+// explainLogChannel tells somebody who addresses the bot in its log channel why it stays silent, seldom.
+func (m *Manager) explainLogChannel(in Inbound) {
+	addressed := in.MentionsBot || in.ReplyTo != nil && in.ReplyTo.Author.Self
+	if !addressed || in.Author.Bot || in.Author.Webhook || !in.CanReply || !m.told.allow("log:"+in.ChannelID, logChannelNotice, time.Now()) {
 		return
 	}
-	id := newID()
-	m.post(in.ChannelID, func(w *worker) { w.accept(in, d, id) })
+	m.spawn(func() {
+		m.io("telling log_channel", func(ctx context.Context) error {
+			return m.Edge.Notify(ctx, Notice{
+				Kind: NoticeLogChannel, ChannelID: in.ChannelID, ReplyToID: in.MessageID, Text: logChannelText,
+			})
+		})
+	})
 }
 
 // Submit starts a turn for an inbound that needs no admission. With Reject it returns ErrBusy unless the channel is
-// free.
+// free. The limits on members don't hold for it.
 func (m *Manager) Submit(ctx context.Context, in Inbound, mode Mode) (ID, error) {
-	if m.stopping.Load() {
-		return "", ErrDraining
-	}
 	id := newID()
 	taken := make(chan bool, 1)
-	m.post(in.ChannelID, func(w *worker) {
-		if mode == Reject && (w.running != nil || len(w.queue) > 0) {
+	ok := m.offer(in.ChannelID, func(w *worker) {
+		if mode == Reject && !w.free() {
 			taken <- false
 			return
 		}
-		w.accept(in, Verdict{Disposition: DispositionAdmit, Reason: ReasonCommand, Deliberate: true}, id)
-		taken <- true
+		v := Verdict{Disposition: DispositionAdmit, Reason: ReasonCommand, Deliberate: !in.Quiet}
+		taken <- w.accept(in, v, id, true)
 	})
+	if !ok {
+		return "", ErrDraining
+	}
 	select {
 	case ok := <-taken:
 		if !ok {
@@ -159,7 +218,7 @@ func (m *Manager) Submit(ctx context.Context, in Inbound, mode Mode) (ID, error)
 	}
 }
 
-// Edited applies an edit: to the context, and to a trigger that still waits.
+// Edited applies an edit: to the context, and to a trigger that still waits. An edit starts no turn.
 func (m *Manager) Edited(channelID, messageID, content string) {
 	m.dialogues.edit(channelID, messageID, content)
 	m.postIfActive(channelID, func(w *worker) { w.edited(messageID, content) })
@@ -169,55 +228,6 @@ func (m *Manager) Edited(channelID, messageID, content string) {
 func (m *Manager) Deleted(channelID string, messageIDs ...string) {
 	m.dialogues.remove(channelID, messageIDs)
 	m.postIfActive(channelID, func(w *worker) { w.deleted(messageIDs) })
-}
-
-// Kill ends what runs and drops what waits, as far as the actor may. It returns when every channel it covers has
-// answered, not when the turns have ended.
-func (m *Manager) Kill(ctx context.Context, req KillRequest) KillReport {
-	answers := make(chan KillReport, 1)
-	channels := m.covered(req)
-	asked := 0
-	for _, c := range channels {
-		if m.postIfActive(c, func(w *worker) {
-			rep := KillReport{}
-			if req.ChannelID != "" || w.guild() == req.GuildID {
-				rep = w.kill(req)
-			}
-			select {
-			case answers <- rep:
-			case <-ctx.Done():
-			}
-		}) {
-			asked++
-		}
-	}
-	var total KillReport
-	refused := false
-	for range asked {
-		select {
-		case rep := <-answers:
-			total.Killed = append(total.Killed, rep.Killed...)
-			total.Discarded += rep.Discarded
-			refused = refused || rep.Refused
-		case <-ctx.Done():
-			return total
-		}
-	}
-	total.Refused = refused && len(total.Killed) == 0 && total.Discarded == 0
-	return total
-}
-
-func (m *Manager) covered(req KillRequest) []string {
-	if req.ChannelID != "" {
-		return []string{req.ChannelID}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	channels := make([]string, 0, len(m.workers))
-	for c := range m.workers {
-		channels = append(channels, c)
-	}
-	return channels
 }
 
 // Card returns an open approval card, so that rights can be checked before deciding.
@@ -238,24 +248,28 @@ func (m *Manager) Approve(token string, d Decision) bool {
 func (m *Manager) IsBusy(channelID string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, ok := m.workers[channelID]
-	return ok
+	w, ok := m.workers[channelID]
+	return ok && w.busy
 }
 
-// Status says what is known of a channel.
+// Status says what is known of a channel. It must not be called by an Observer.
 func (m *Manager) Status(channelID string) ChannelStatus {
 	answer := make(chan ChannelStatus, 1)
-	if !m.postIfActive(channelID, func(w *worker) { answer <- w.status() }) {
-		return ChannelStatus{}
+	s := ChannelStatus{}
+	if m.postIfActive(channelID, func(w *worker) { answer <- w.status() }) {
+		s = <-answer
 	}
-	return <-answer
+	s.Last = m.dialogues.last(channelID)
+	return s
 }
 
 // Totals counts over the whole process.
 func (m *Manager) Totals() Totals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := Totals{ActiveChannels: len(m.workers), Abandoned: m.Loop.Abandoned(), Statuses: map[store.TurnStatus]int{}}
+	t := Totals{
+		ActiveChannels: len(m.workers), Waiting: m.waiting, Abandoned: m.Loop.Abandoned(), Statuses: map[store.TurnStatus]int{},
+	}
 	for s, n := range m.counts {
 		if s == store.TurnRunning {
 			t.RunningTurns = n
@@ -264,88 +278,6 @@ func (m *Manager) Totals() Totals {
 		t.Statuses[s] = n
 	}
 	return t
-}
-
-// post runs a command on the channel's worker, starting it when the channel is idle. It never blocks.
-func (m *Manager) post(channelID string, command func(*worker)) {
-	m.mu.Lock()
-	w, ok := m.workers[channelID]
-	if !ok {
-		w = &worker{m: m, channel: channelID, wake: make(chan struct{}, 1)}
-		m.workers[channelID] = w
-		m.owned.Go(w.loop)
-	}
-	m.deliver(w, command)
-	m.mu.Unlock()
-}
-
-// postIfActive is post for commands that mean nothing to an idle channel; false when it is idle.
-func (m *Manager) postIfActive(channelID string, command func(*worker)) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	w, ok := m.workers[channelID]
-	if ok {
-		m.deliver(w, command)
-	}
-	return ok
-}
-
-func (m *Manager) deliver(w *worker, command func(*worker)) {
-	w.commands = append(w.commands, command)
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-// take empties a worker's mailbox.
-func (m *Manager) take(w *worker) []func(*worker) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	commands := w.commands
-	w.commands = nil
-	return commands
-}
-
-// retire ends an idle worker, unless something arrived for it.
-func (m *Manager) retire(w *worker) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(w.commands) > 0 {
-		return false
-	}
-	delete(m.workers, w.channel)
-	return true
-}
-
-func (m *Manager) draining() bool { return m.stopping.Load() }
-
-// Drain stops the intake, lets running turns finish until ctx ends, then ends the rest as interrupted and waits for
-// them. Waiting triggers stay stored for the next start. Nothing answers after it has returned.
-func (m *Manager) Drain(ctx context.Context) {
-	m.stopping.Store(true)
-	m.everyWorker(func(w *worker) { w.queue = nil })
-	idle := make(chan struct{})
-	go func() { m.owned.Wait(); close(idle) }()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-		m.everyWorker(func(w *worker) {
-			if w.running != nil {
-				w.running.cancel(abort.Shutdown{})
-			}
-		})
-		<-idle
-	}
-	m.cancel()
-}
-
-func (m *Manager) everyWorker(command func(*worker)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, w := range m.workers {
-		m.deliver(w, command)
-	}
 }
 
 // newID returns an id that is unique and short enough to be read out: it is also the correlation id people are shown.

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -10,83 +9,90 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
-// The names of the settings that turns read.
-const (
-	// SettingDeliberate is a guild's "on" or "off", a member's "off", "follow" or "on".
-	SettingDeliberate = "deliberate_tool_mode"
-	// SettingContextTurns is a guild's number of turns for which a used tool stays offered.
-	SettingContextTurns = "deliberate_tool_context_turns"
-	// SettingToolPrefix begins a guild's or channel's switch of one tool ("tool:web_search" = "off").
-	SettingToolPrefix = "tool:"
-)
-
 // plan is what a turn may use.
 type plan struct {
-	settings    map[string]string
+	// settings is what tools may read of the guild's settings; channel is the channel's own.
+	settings map[string]string
+	channel  ChannelSettings
+	epoch    string
+	// blind: the channel's settings could not be read, so it is not known what was cleared.
+	blind       bool
 	allow       registry.Allowlist
 	windowTurns int
 	switches    map[string]bool
+	// windows is the turn for which the channel's windows were counted: this one, or the one it continues.
+	windows string
 }
 
 // plan reads the settings that apply, counts the channel's windows down and builds the allowlist. Windows are counted
-// once per turn whether or not the mode is on. When the store is away, windows are closed and the mode is as the last
-// word known: off by default, which only narrows.
-func (m *Manager) plan(ctx context.Context, r *running) plan {
+// once per turn whether or not the mode is on; a follow-up that continues an interrupted turn does not count again. When
+// neither the store nor the cache knows the settings, no tool is offered: one of them may be switched off.
+func (m *Manager) planFor(ctx context.Context, r *running) plan {
 	in := r.in
-	guild := m.settings(ctx, store.SettingGuild, in.GuildID)
-	channel := m.settings(ctx, store.SettingChannel, in.ChannelID)
-	member := m.settings(ctx, store.SettingMember, in.Author.ID)
-	p := plan{settings: guild, windowTurns: windowTurns(guild), switches: switches(guild, channel)}
-	open, err := m.Store.ConsumeWindows(ctx, in.ChannelID, string(r.id), time.Now())
+	guildValues, guildErr := m.setting(ctx, store.SettingGuild, in.GuildID)
+	channelValues, channelErr := m.setting(ctx, store.SettingChannel, in.ChannelID)
+	memberValues, _ := m.setting(ctx, store.SettingMember, in.Author.ID)
+	guild, channel, member := readGuild(guildValues), readChannel(channelValues), readMember(memberValues)
+	p := plan{
+		settings: guildValues, channel: channel, epoch: channelValues[SettingEpoch], blind: channelErr != nil,
+		windowTurns: guild.ContextTurns, windows: string(r.id),
+	}
+	var inherited []string
+	if r.inherited != nil {
+		p.windows, inherited = r.inherited.windows, r.inherited.tools
+	}
+	open, err := safely(func() ([]string, error) { return m.Store.ConsumeWindows(ctx, in.ChannelID, p.windows, time.Now()) })
 	if err != nil {
 		m.Log.Warn().Err(err).Str("turn", string(r.id)).Msg("window.consume_failed")
+		open = nil
 	}
 	if deliberate(guild, member) {
 		p.allow = m.Registry.Allow(registry.AllowRequest{
-			Text: in.Content, Attachments: attachmentKinds(in.Attachments), Windows: open,
+			Text: in.Content, Custom: guild.ToolTriggers, Attachments: attachmentKinds(in.Attachments), Windows: open, FollowUp: inherited,
 		})
+		m.logAllowed(r, p.allow)
 	}
+	if guildErr != nil || channelErr != nil {
+		guild.ToolsOff = true
+	}
+	p.switches = m.switches(guild, channel)
 	return p
 }
 
-func (m *Manager) settings(ctx context.Context, scope store.SettingScope, id string) map[string]string {
-	if id == "" {
-		return nil
-	}
-	s, err := m.Store.SettingsOf(ctx, scope, id)
+func (m *Manager) setting(ctx context.Context, scope store.SettingScope, id string) (map[string]string, error) {
+	values, err := safely(func() (map[string]string, error) { return m.settings.read(ctx, scope, id) })
 	if err != nil {
 		m.Log.Warn().Err(err).Str("scope", string(scope)).Msg("settings.read_failed")
 	}
-	return s
+	return values, err
+}
+
+// logAllowed says why each tool is on the list of a turn.
+func (m *Manager) logAllowed(r *running, allow registry.Allowlist) {
+	for _, name := range allow.Names() {
+		e, _ := allow.Entry(name)
+		m.Log.Debug().Str("turn", string(r.id)).Str("tool", name).Str("source", string(e.Source)).Str("trigger", e.Trigger).Msg("tool.allowed")
+	}
 }
 
 // deliberate: a member's own word comes first, then the guild's.
-func deliberate(guild, member map[string]string) bool {
-	switch member[SettingDeliberate] {
-	case "on":
+func deliberate(guild GuildSettings, member MemberSettings) bool {
+	switch member.Deliberate {
+	case DeliberateOn:
 		return true
-	case "off":
+	case DeliberateOff:
 		return false
-	default:
-		return guild[SettingDeliberate] == "on"
+	case DeliberateFollow:
 	}
-}
-
-func windowTurns(guild map[string]string) int {
-	if n, err := strconv.Atoi(guild[SettingContextTurns]); err == nil {
-		return registry.ContextTurns(&n)
-	}
-	return registry.ContextTurns(nil)
+	return guild.Deliberate
 }
 
 // switches collects the moderators' tool switches: off anywhere is off.
-func switches(scopes ...map[string]string) map[string]bool {
+func (m *Manager) switches(guild GuildSettings, channel ChannelSettings) map[string]bool {
 	out := map[string]bool{}
-	for _, s := range scopes {
-		for name, value := range s {
-			if tool, ok := strings.CutPrefix(name, SettingToolPrefix); ok && value == "off" {
-				out[tool] = false
-			}
+	for _, t := range m.Registry.All() {
+		if toolOff(t.Name, guild, channel) != ToolOffNowhere {
+			out[t.Name] = false
 		}
 	}
 	return out
@@ -95,11 +101,16 @@ func switches(scopes ...map[string]string) map[string]bool {
 func attachmentKinds(attachments []Attachment) []registry.AttachmentKind {
 	var kinds []registry.AttachmentKind
 	for _, a := range attachments {
+		kind, _, _ := strings.Cut(strings.ToLower(a.ContentType), "/")
 		switch {
-		case a.ContentType == "image/gif":
+		case strings.HasPrefix(strings.ToLower(a.ContentType), "image/gif"):
 			kinds = append(kinds, registry.AttachmentGIF, registry.AttachmentImage)
-		case strings.HasPrefix(a.ContentType, "image/"):
+		case kind == "image":
 			kinds = append(kinds, registry.AttachmentImage)
+		case kind == "video":
+			kinds = append(kinds, registry.AttachmentVideo)
+		case kind == "audio":
+			kinds = append(kinds, registry.AttachmentAudio)
 		default:
 			kinds = append(kinds, registry.AttachmentFile)
 		}

@@ -9,9 +9,12 @@ import (
 // KillRequest asks to end the turns of a channel or of a guild.
 type KillRequest struct {
 	// ChannelID is the channel to clear; empty means the whole guild.
-	ChannelID string
-	GuildID   string
-	Actor     Actor
+	ChannelID string `json:"channel_id,omitempty"`
+	// GuildID is the guild in which the actor has the rights; empty in direct messages.
+	GuildID string `json:"guild_id,omitempty"`
+	// TurnID, when set, is the only turn that is meant, running or waiting.
+	TurnID ID    `json:"turn_id,omitempty"`
+	Actor  Actor `json:"actor"`
 }
 
 // KillReport says what a kill did. Nothing found means that nothing was running and nothing waited.

@@ -3,9 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/parleybot/parley/internal/abort"
@@ -15,130 +12,140 @@ import (
 	"github.com/parleybot/parley/toolloop"
 )
 
-// running is the turn that holds a channel. The worker and /status read it while the turn's goroutine runs.
-type running struct {
-	id      ID
-	in      Inbound
-	verdict Verdict
-	turn    *toolloop.Turn
-	cancel  context.CancelCauseFunc
-	started time.Time
-
-	mu       sync.Mutex
-	calls    []CallInfo
-	approval bool
-	model    Model
-	status   store.TurnStatus
-	seq      int
-}
+// finishTimeout bounds what happens after a turn has ended: the last messages and the record.
+const finishTimeout = 30 * time.Second
 
 // start begins a turn in its own goroutine, which tells the worker when it has ended.
 func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	in := q.in
-	r := &running{id: q.id, in: in, verdict: q.verdict, cancel: cancel, started: time.Now(), status: store.TurnRunning}
+	r := &running{
+		id: q.id, in: in, verdict: q.verdict, ctx: ctx, cancel: cancel, started: time.Now(), status: store.TurnRunning,
+		inherited: q.inherit, waited: q.waited,
+	}
 	r.turn = &toolloop.Turn{
 		ID: string(q.id), ChannelID: in.ChannelID, GuildID: in.GuildID, UserID: in.Author.ID, UserName: in.Author.Name,
 		Message: registry.MessageRef{ID: in.MessageID, Content: in.Content, SentAt: in.SentAt}, Locale: in.Locale,
-		Persona: m.Edge.Self(), Private: in.Private, Deliberate: q.verdict.Deliberate,
+		Private: in.Private, Deliberate: q.verdict.Deliberate,
 		OutsideContent: len(in.Forwarded) > 0 || len(in.Attachments) > 0,
 	}
 	stored := q.stored
 	m.count(store.TurnRunning, 1)
 	m.owned.Go(func() {
 		defer cancel(nil)
-		done := m.run(ctx, r, waiting, stored)
-		m.post(w.channel, func(w *worker) { w.finished(r, done) })
+		told := m.run(ctx, r, waiting, stored)
+		m.post(w.channel, func(w *worker) { w.finished(r, told) })
 	})
 	return r
 }
 
-// run takes one turn from its plan to its record. It returns what is to be told once the channel is free.
+// run takes one turn from its plan to its record. It returns what is to be told once the channel is free. Whatever a
+// port does, a turn that was begun is ended.
 func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, stored bool) (told func()) {
 	log := m.Log.With().Str("turn", string(r.id)).Str("channel", r.in.ChannelID).Str("guild", r.in.GuildID).Logger()
-	surface := m.Edge.Open(Opening{
-		TurnID: r.id, ChannelID: r.in.ChannelID, GuildID: r.in.GuildID, ReplyToID: r.in.MessageID, Owner: r.in.Author,
-		Deliberate: r.verdict.Deliberate,
-	})
-	record := store.Turn{
-		ID: string(r.id), ChannelID: r.in.ChannelID, GuildID: r.in.GuildID, OwnerID: r.in.Author.ID, TriggerID: r.in.MessageID,
-		Status: store.TurnRunning, Prompt: r.in.Content, StartedAt: r.started.UTC(),
-	}
-	if err := m.Store.BeginTurn(ctx, record); err != nil {
-		log.Error().Err(err).Msg("turn.not_recorded")
-	}
-	if stored {
-		m.unstore(r.in.MessageID)
-	}
+	record := m.begin(ctx, r, stored)
 	log.Info().Str("owner", r.in.Author.ID).Str("reason", string(r.verdict.Reason)).Msg("turn.start")
 	m.tell(r, Event{Kind: EventStarted, MessageID: r.in.MessageID, Text: string(r.verdict.Reason)})
 
-	result := m.guarded(ctx, r, surface, waiting)
-	cause := abort.Of(ctx)
+	surface, err := m.open(r)
+	result := toolloop.Result{Status: store.TurnError, Err: err}
+	if err == nil {
+		result = m.guarded(ctx, r, surface, waiting)
+	}
+	result, cause := judged(result, r.settle())
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	delivered := surface.Finish(finish, Ending{
-		Status: result.Status, Cause: cause, Public: publicText(r.id, result, cause, r.verdict.Deliberate), StickerID: result.StickerID,
+	delivered, err := safely(func() (Delivered, error) {
+		return surface.Finish(finish, Ending{
+			Status: result.Status, Cause: cause, Public: m.publicText(r, result, cause), StickerID: result.StickerID,
+		}), nil
 	})
-	m.effects(finish, r, record, result, delivered)
-	r.end(result.Status)
-	m.count(store.TurnRunning, -1)
-	m.count(result.Status, 1)
-	ev := log.Info()
-	if result.Status == store.TurnError {
-		ev = log.Error()
+	if err != nil {
+		delivered.Err = err
 	}
-	ev.Err(result.Err).AnErr("delivery", delivered.Err).Str("status", string(result.Status)).
-		Int("iterations", r.turn.Iteration()).Dur("took", time.Since(r.started)).Msg("turn.end")
+	if errors.Is(delivered.Err, ErrUnreachable) && len(delivered.MessageIDs) == 0 && !abort.IsStop(cause) {
+		result.Status = store.TurnSkipped
+	}
+	m.effects(finish, r, record, result, delivered)
+	r.close(result.Status)
+	m.ended(r, result, delivered)
 	return func() {
 		m.tell(r, Event{Kind: EventDone, Status: result.Status, Done: doneReason(result.Status), Text: result.Text})
 	}
 }
 
-// finishTimeout bounds what happens after a turn has ended: the last messages and the record.
-const finishTimeout = 30 * time.Second
-
-// guarded answers, and turns a panic into an error with its stack in the log.
-func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting map[string]bool) (res toolloop.Result) {
-	defer func() {
-		if p := recover(); p != nil {
-			m.Log.Error().Str("turn", string(r.id)).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("turn.panicked")
-			res = toolloop.Result{Status: store.TurnError, Err: fmt.Errorf("panic in the turn: %v", p)}
-		}
-	}()
-	clock := startClock(m.limits.TurnTimeout, r.cancel)
-	defer clock.stop()
-	r.turn.Clock = clock
-	r.turn.Observer = &surfaceObserver{m: m, r: r, s: s}
-	r.turn.Notices = notices{m: m, r: r}
-	r.turn.Cards = cards{s: s}
-	p := m.plan(ctx, r)
-	r.turn.Allow, r.turn.WindowTurns, r.turn.Switches, r.turn.Settings = p.allow, p.windowTurns, p.switches, p.settings
-	c := m.buildContext(ctx, r.in, waiting)
-	r.turn.Shared = registry.NewShared(nil, c.ids, nil)
-	return m.attempts(ctx, r, s, c)
+// begin writes the turn as running.
+func (m *Manager) begin(ctx context.Context, r *running, stored bool) store.Turn {
+	record := store.Turn{
+		ID: string(r.id), ChannelID: r.in.ChannelID, GuildID: r.in.GuildID, OwnerID: r.in.Author.ID, TriggerID: r.in.MessageID,
+		Status: store.TurnRunning, Prompt: r.in.Content, StartedAt: r.started.UTC(),
+	}
+	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
+	defer cancel()
+	_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.BeginTurn(ctx, record) })
+	if err != nil {
+		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_recorded")
+	}
+	if stored {
+		m.unstore(r.in.MessageID)
+	}
+	return record
 }
 
-// attempts tries the models in order. Only an error or a timeout of the model passes on to the next; what tools did is
-// carried along, and the failed iteration's text is taken back.
-func (m *Manager) attempts(ctx context.Context, r *running, s Surface, c conversation) toolloop.Result {
-	if len(m.Models) == 0 {
-		return toolloop.Result{Status: store.TurnError, Err: providers.ErrNotConfigured}
+// open shows the turn. Where that fails nothing is shown, and the turn ends at once.
+func (m *Manager) open(r *running) (Surface, error) {
+	s, err := safely(func() (Surface, error) {
+		r.turn.Persona = m.Edge.Self()
+		return m.Edge.Open(Opening{
+			TurnID: r.id, ChannelID: r.in.ChannelID, GuildID: r.in.GuildID, ReplyToID: r.in.MessageID, Owner: r.in.Author,
+			Deliberate: r.verdict.Deliberate,
+		}), nil
+	})
+	if err != nil {
+		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("surface.not_opened")
+		return deafSurface{}, err
 	}
-	var res toolloop.Result
-	for i, model := range m.Models {
-		r.use(model)
-		res = m.Loop.Run(ctx, r.turn, toolloop.Attempt{
-			Provider: model.Provider, Model: model.Name, System: c.system, Messages: c.messages,
-		})
-		res.Model = model.Name
-		failed := res.Status == store.TurnError || res.Status == store.TurnTimeout
-		if !failed || ctx.Err() != nil || errors.Is(res.Err, toolloop.ErrTooManyFailures) || i == len(m.Models)-1 {
-			break
+	return s, nil
+}
+
+// judged makes the status and the cause agree. A person's stop that came before the end was decided is how the turn
+// ended, since they were told so; the clock and the shutdown only count when the loop really ended for them.
+func judged(res toolloop.Result, cause abort.Cause) (toolloop.Result, abort.Cause) {
+	switch cause.(type) {
+	case abort.Killed, abort.Stopped:
+		res.Status, res.StickerID = store.TurnStoppedByUser, ""
+	case abort.TurnTimeout:
+		if res.Status != store.TurnTimeout {
+			return res, nil
 		}
-		m.Log.Warn().Err(res.Err).Str("turn", string(r.id)).Str("model", model.Name).Str("next", m.Models[i+1].Name).
-			Msg("turn.fallback")
-		s.Retract(ctx)
+	case abort.Shutdown:
+		if res.Status != store.TurnInterrupted {
+			return res, nil
+		}
+	case nil:
+	}
+	return res, cause
+}
+
+// guarded answers, and turns a panic into an error with its stack in the log.
+func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting map[string]bool) toolloop.Result {
+	clock := startClock(m.limits.TurnTimeout, r.cancel)
+	defer clock.stop()
+	res, err := safely(func() (toolloop.Result, error) {
+		r.turn.Clock = clock
+		r.turn.Observer = &surfaceObserver{m: m, r: r, s: s}
+		r.turn.Notices = notices{m: m, r: r}
+		r.turn.Cards = cards{s: s}
+		p := m.planFor(ctx, r)
+		r.planned(p)
+		r.turn.Allow, r.turn.WindowTurns, r.turn.Switches, r.turn.Settings = p.allow, p.windowTurns, p.switches, p.settings
+		c := m.buildContext(ctx, r, p, waiting)
+		r.turn.Shared = registry.NewShared(nil, c.ids, nil)
+		return m.attempts(ctx, r, s, c, m.chain(p.channel.Model)), nil
+	})
+	if p, ok := errors.AsType[panicked](err); ok {
+		m.Log.Error().Str("turn", string(r.id)).Str("panic", p.Error()).Bytes("stack", p.stack).Msg("turn.panicked")
+		res = toolloop.Result{Status: store.TurnError, Err: err}
 	}
 	return res
 }
@@ -155,9 +162,23 @@ func (m *Manager) effects(ctx context.Context, r *running, record store.Turn, re
 	if res.Err != nil {
 		record.Error = res.Err.Error()
 	}
-	if err := m.Store.FinishTurn(ctx, record); err != nil {
+	m.dialogues.finished(record)
+	_, err = safely(func() (struct{}, error) { return struct{}{}, m.Store.FinishTurn(ctx, record) })
+	if err != nil {
 		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_closed")
 	}
+}
+
+// ended counts and logs how the turn ended.
+func (m *Manager) ended(r *running, res toolloop.Result, d Delivered) {
+	m.count(store.TurnRunning, -1)
+	m.count(res.Status, 1)
+	ev := m.Log.Info()
+	if res.Status == store.TurnError {
+		ev = m.Log.Error()
+	}
+	ev.Err(res.Err).AnErr("delivery", d.Err).Str("turn", string(r.id)).Str("channel", r.in.ChannelID).Str("guild", r.in.GuildID).
+		Str("status", string(res.Status)).Int("iterations", r.turn.Iteration()).Dur("took", time.Since(r.started)).Msg("turn.end")
 }
 
 // tell emits an event of a turn with its number.

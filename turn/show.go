@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/toolloop"
@@ -27,6 +28,9 @@ func (o *surfaceObserver) Observe(e toolloop.Event) {
 	case toolloop.Thinking:
 		o.m.tell(o.r, Event{Kind: EventThinking, Text: e.Text, Iteration: o.r.turn.Iteration()})
 	case toolloop.Used:
+		if sent, model := o.r.used(); sent > 0 {
+			o.m.estimates.learn(model, sent, e.Usage.Input)
+		}
 		u := usageOf(e.Usage)
 		o.m.tell(o.r, Event{Kind: EventUsage, Usage: &u, Iteration: o.r.turn.Iteration()})
 	case toolloop.ToolCall:
@@ -76,7 +80,7 @@ func (n notices) Hidden(h toolloop.HiddenNotice) {
 	if n.r.in.Private || n.r.in.GuildID == "" {
 		return
 	}
-	n.m.aside(func(ctx context.Context) error {
+	n.m.aside("a hidden notice", func(ctx context.Context) error {
 		n.m.Edge.Hidden(ctx, HiddenNotice{
 			TurnID: n.r.id, ChannelID: n.r.in.ChannelID, GuildID: n.r.in.GuildID, Title: h.Title, Tool: h.Tool, Detail: h.Detail,
 		})
@@ -101,3 +105,17 @@ func cardOf(c toolloop.Card) Card {
 		Approver: c.Approver, Tool: c.Tool, Arguments: c.Arguments, ExpiresAt: c.ExpiresAt,
 	}
 }
+
+// deafSurface stands in where the edge could not open one: nothing is shown.
+type deafSurface struct{}
+
+// errDeaf is why nobody can answer a card there.
+var errDeaf = errors.New("the turn is not shown anywhere")
+
+func (deafSurface) Text(string)                                  {}
+func (deafSurface) Boundary()                                    {}
+func (deafSurface) Progress(Progress)                            {}
+func (deafSurface) Retract(context.Context)                      {}
+func (deafSurface) Ask(context.Context, Card) error              { return errDeaf }
+func (deafSurface) CloseCard(context.Context, string, CardState) {}
+func (deafSurface) Finish(context.Context, Ending) Delivered     { return Delivered{Err: errDeaf} }

@@ -3,6 +3,7 @@ package turn
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/parleybot/parley/internal/abort"
 	"github.com/parleybot/parley/providers"
@@ -15,15 +16,40 @@ const (
 	interruptedText = "I was restarted while answering this. What tools had already done stays done; please ask again."
 	expiredText     = "I was away for too long to answer this. Please ask again if it still matters."
 	stillBusyText   = "Still working on it. `/kill` stops me."
+	queuedText      = "I've seen this and answer it as soon as I'm done here."
+	logChannelText  = "I don't talk in this channel: it holds notices about my work. Please write to me in another one."
 )
+
+// How often people are told the same thing.
+const (
+	noticeEvery      = time.Minute
+	logChannelNotice = 10 * time.Minute
+)
+
+// refusalText says which limit was reached; empty when nobody is told.
+func (m *Manager) refusalText(why Reason) string {
+	switch why {
+	case ReasonMemberLimit:
+		return fmt.Sprintf("You already have %d messages with me that I haven't finished. Please wait for one of them.", m.limits.ActivePerMember)
+	case ReasonGuildLimit:
+		return fmt.Sprintf("I'm answering in %d channels of this server already. Please try again in a moment.", m.limits.ActivePerGuild)
+	case ReasonMemberRate:
+		return fmt.Sprintf("That was more than %d messages in a minute. Please try again shortly.", m.limits.TurnsPerMinuteMember)
+	case ReasonChannelRate:
+		return fmt.Sprintf("That was more than %d messages in a minute here. Please try again shortly.", m.limits.TurnsPerMinuteChannel)
+	default:
+		return ""
+	}
+}
 
 func queueFullText(limit int) string {
 	return fmt.Sprintf("I'm still answering, and %d messages are waiting already. Please try again in a moment.", limit)
 }
 
-// publicText is what the channel is told about how a turn ended; empty when nothing is to be said.
-func publicText(id ID, r toolloop.Result, cause abort.Cause, deliberate bool) string {
-	switch r.Status {
+// publicText is what the channel is told about how a turn ended; empty when nothing is to be said. Passive turns are
+// silent about what went wrong, and a channel is told of an error at most once a minute.
+func (m *Manager) publicText(r *running, res toolloop.Result, cause abort.Cause) string {
+	switch res.Status {
 	case store.TurnStoppedByUser:
 		return stoppedText(cause)
 	case store.TurnInterrupted:
@@ -33,28 +59,30 @@ func publicText(id ID, r toolloop.Result, cause abort.Cause, deliberate bool) st
 	case store.TurnMaxIterations:
 		return "I stopped: this took too many steps."
 	case store.TurnCompleted:
-		if r.CutAtLimit {
+		switch {
+		case res.CutAtLimit:
 			return "The answer was cut at the model's output limit."
+		case r.fallback():
+			return "-# My usual model didn't answer, so another one did."
 		}
 		return ""
 	case store.TurnEmptyResponse:
-		return quietly(deliberate, "The model gave no answer.")
+		return m.failureText(r, "The model gave no answer.")
 	case store.TurnTimeout:
-		return quietly(deliberate, timeoutText(r.Phase, cause)+" (id "+string(id)+")")
+		return m.failureText(r, timeoutText(res.Phase, cause))
 	case store.TurnError:
-		return quietly(deliberate, errorText(r.Err)+" (id "+string(id)+")")
+		return m.failureText(r, errorText(res.Err))
 	case store.TurnFollowUpInterrupt, store.TurnSkipped, store.TurnRunning:
 		return ""
 	}
 	return ""
 }
 
-// quietly keeps passive turns silent about what went wrong.
-func quietly(deliberate bool, text string) string {
-	if deliberate {
-		return text
+func (m *Manager) failureText(r *running, kind string) string {
+	if !r.verdict.Deliberate || !m.told.allow("error:"+r.in.ChannelID, noticeEvery, time.Now()) {
+		return ""
 	}
-	return ""
+	return kind + " (id " + string(r.id) + ")"
 }
 
 func stoppedText(cause abort.Cause) string {

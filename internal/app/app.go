@@ -154,5 +154,7 @@ func turnLimits(l config.Limits) turn.Limits {
 	t := turn.DefaultLimits()
 	t.TurnTimeout, t.QueueLimit, t.FollowUpInterrupts = l.TurnTimeout, l.ChannelQueueLimit, l.MaxFollowUpInterrupts
 	t.HistoryMaxBytes = l.HistoryMaxBytes
+	t.ActivePerMember, t.ActivePerGuild = l.ActiveTurnsPerMember, l.ActiveTurnsPerGuild
+	t.TurnsPerMinuteMember, t.TurnsPerMinuteChannel = l.TurnsPerMinuteMember, l.TurnsPerMinuteChannel
 	return t
 }

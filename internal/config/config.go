@@ -94,8 +94,10 @@ type Limits struct {
 
 	ChannelQueueLimit     int `env:"CHANNEL_QUEUE_LIMIT" envDefault:"5" min:"0" help:"Triggers that may wait in one channel. 0: none waits."`
 	MaxFollowUpInterrupts int `env:"MAX_FOLLOW_UP_INTERRUPTS" envDefault:"3" min:"0" help:"Times in a row that the owner's follow-up may interrupt an answer."`
-	ActiveTurnsPerMember  int `env:"MAX_ACTIVE_TURNS_PER_MEMBER" envDefault:"3" min:"1" help:"Turns of one member that may run at once."`
+	ActiveTurnsPerMember  int `env:"MAX_ACTIVE_TURNS_PER_MEMBER" envDefault:"3" min:"1" help:"Turns of one member that may run or wait at once, in all channels together."`
 	ActiveTurnsPerGuild   int `env:"MAX_ACTIVE_TURNS_PER_GUILD" envDefault:"10" min:"1" help:"Turns of one guild that may run at once."`
+	TurnsPerMinuteMember  int `env:"MAX_TURNS_PER_MINUTE_MEMBER" envDefault:"20" min:"1" help:"Turns that one member may start in a minute."`
+	TurnsPerMinuteChannel int `env:"MAX_TURNS_PER_MINUTE_CHANNEL" envDefault:"60" min:"1" help:"Turns that may start in one channel in a minute."`
 }
 
 // RehearsalModel is the value of MODEL that selects the built-in offline model.

@@ -40,6 +40,8 @@ func TestUnsetMeansDefault(t *testing.T) {
 			MaxFollowUpInterrupts:        3,
 			ActiveTurnsPerMember:         3,
 			ActiveTurnsPerGuild:          10,
+			TurnsPerMinuteMember:         20,
+			TurnsPerMinuteChannel:        60,
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,0 +1,152 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+// claim asks the store, beside the worker, whether a trigger's id is ours to answer, and stores a trigger that waits.
+func (m *Manager) claim(channelID string, q *queued) {
+	in, v := q.in, q.verdict
+	m.owned.Go(func() {
+		ctx, cancel := context.WithTimeout(m.ctx, ioTimeout)
+		defer cancel()
+		ours := m.claims(ctx, in.MessageID)
+		stored := ours && q.waited && m.storeWaiting(ctx, in, v)
+		m.post(channelID, func(w *worker) { w.claimed(q, ours, stored) })
+	})
+}
+
+// claims reports whether a message is ours to answer. A store that is away must not silence the bot: then a local cache
+// decides. The cache is asked first in any case, since it also knows what was claimed while the store was away.
+func (m *Manager) claims(ctx context.Context, messageID string) bool {
+	now := time.Now()
+	if !m.fallback.claim(messageID, now, m.limits.ClaimTTL) {
+		return false
+	}
+	ours, err := safely(func() (bool, error) { return m.Store.Claim(ctx, messageID, m.limits.ClaimTTL, now) })
+	if err != nil {
+		m.Log.Warn().Err(err).Str("message", messageID).Msg("claim.store_away")
+		return true
+	}
+	return ours
+}
+
+// claimCommand carries out a text command, once, and answers it.
+func (m *Manager) claimCommand(in Inbound, v Verdict) {
+	m.aside("a text command", func(ctx context.Context) error {
+		if !m.claims(ctx, in.MessageID) {
+			m.admitted(in, "", Verdict{Disposition: DispositionIgnore, Reason: ReasonDuplicate})
+			return nil
+		}
+		m.admitted(in, "", v)
+		return m.Edge.Notify(ctx, Notice{
+			Kind: NoticeCommand, ChannelID: in.ChannelID, ReplyToID: in.MessageID, Text: m.obey(ctx, in.place(), v.Command),
+		})
+	})
+}
+
+// waitingVersion is the version of the stored form of a waiting trigger.
+const waitingVersion = 1
+
+// waitingTrigger is the stored form: the inbound, and what admission said when the settings of that time held.
+type waitingTrigger struct {
+	Version    int     `json:"v"`
+	Inbound    Inbound `json:"inbound"`
+	Reason     Reason  `json:"reason"`
+	Deliberate bool    `json:"deliberate,omitempty"`
+}
+
+func encodeWaiting(in Inbound, v Verdict) ([]byte, error) {
+	data, err := json.Marshal(waitingTrigger{Version: waitingVersion, Inbound: in, Reason: v.Reason, Deliberate: v.Deliberate})
+	if err != nil {
+		return nil, fmt.Errorf("encoding a waiting trigger: %w", err)
+	}
+	return data, nil
+}
+
+func decodeWaiting(data []byte) (Inbound, Verdict, error) {
+	var t waitingTrigger
+	if err := json.Unmarshal(data, &t); err != nil {
+		return Inbound{}, Verdict{}, fmt.Errorf("%w: waiting trigger: %w", store.ErrCorrupt, err)
+	}
+	if t.Version != waitingVersion || t.Inbound.MessageID == "" {
+		return Inbound{}, Verdict{}, fmt.Errorf("%w: waiting trigger of version %d", store.ErrCorrupt, t.Version)
+	}
+	return t.Inbound, Verdict{Disposition: DispositionAdmit, Reason: t.Reason, Deliberate: t.Deliberate}, nil
+}
+
+// storeWaiting keeps a trigger over a restart; false when that is not possible now.
+func (m *Manager) storeWaiting(ctx context.Context, in Inbound, v Verdict) bool {
+	_, err := safely(func() (struct{}, error) { return struct{}{}, m.putWaiting(ctx, in, v) })
+	if err != nil {
+		m.Log.Warn().Err(err).Str("message", in.MessageID).Msg("waiting.not_stored")
+	}
+	return err == nil
+}
+
+func (m *Manager) putWaiting(ctx context.Context, in Inbound, v Verdict) error {
+	payload, err := encodeWaiting(in, v)
+	if err != nil {
+		return err
+	}
+	return m.Store.PutWaiting(ctx, store.Waiting{
+		MessageID: in.MessageID, ChannelID: in.ChannelID, GuildID: in.GuildID, OwnerID: in.Author.ID, Payload: payload,
+		QueuedAt: in.ReceivedAt,
+	})
+}
+
+// updateWaiting replaces the stored form of a trigger that was edited, and writes again when it was edited meanwhile.
+func (m *Manager) updateWaiting(channelID string, q *queued, in Inbound) {
+	v := q.verdict
+	m.owned.Go(func() {
+		m.io("updating a trigger", func(ctx context.Context) error {
+			payload, err := encodeWaiting(in, v)
+			if err != nil {
+				return err
+			}
+			if err = m.Store.UpdateWaiting(ctx, in.MessageID, payload); errors.Is(err, store.ErrNotFound) {
+				return nil // it has begun to run
+			}
+			return err
+		})
+		m.post(channelID, func(w *worker) { q.writing = false; w.restore(q) })
+	})
+}
+
+// unstore removes a waiting trigger from the store, beside the worker.
+func (m *Manager) unstore(messageID string) {
+	m.aside("removing a trigger", func(ctx context.Context) error { return m.Store.DeleteWaiting(ctx, messageID) })
+}
+
+// localClaims decides who answers a message within this process. It is safe for concurrent use and bounded.
+type localClaims struct {
+	mu   sync.Mutex
+	seen map[string]time.Time
+	// old is the generation before: dropping all at once would forget what was claimed a moment ago.
+	old map[string]time.Time
+}
+
+// localClaimsMax bounds each of the two generations.
+const localClaimsMax = 10_000
+
+func (l *localClaims) claim(id string, now time.Time, ttl time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, generation := range []map[string]time.Time{l.seen, l.old} {
+		if at, ok := generation[id]; ok && now.Sub(at) < ttl {
+			return false
+		}
+	}
+	if l.seen == nil || len(l.seen) >= localClaimsMax {
+		l.old, l.seen = l.seen, map[string]time.Time{}
+	}
+	l.seen[id] = now
+	return true
+}

@@ -1,0 +1,96 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+// Leftovers is what a process that is gone left behind.
+type Leftovers struct {
+	cutOff  []store.Turn
+	waiting []store.Waiting
+}
+
+// Sweep closes what a process that is gone left running, so that none of it ever runs again, and reads what waited. It
+// is called once, before anything is received: what runs later belongs to this process.
+func (m *Manager) Sweep(ctx context.Context) (Leftovers, error) {
+	turns, calls, err := m.Store.Sweep(ctx, time.Now())
+	if err != nil {
+		return Leftovers{}, fmt.Errorf("closing what was left running: %w", err)
+	}
+	if len(turns)+len(calls) > 0 {
+		m.Log.Warn().Int("turns", len(turns)).Int("calls", len(calls)).Msg("turn.swept_interrupted")
+	}
+	waiting, err := m.Store.AllWaiting(ctx)
+	if err != nil {
+		return Leftovers{}, fmt.Errorf("reading waiting triggers: %w", err)
+	}
+	return Leftovers{cutOff: turns, waiting: waiting}, nil
+}
+
+// Resume puts waiting triggers back in line, once the edge can answer. Those that have waited too long, and turns that
+// were cut off, get one notice each.
+func (m *Manager) Resume(l Leftovers) {
+	begun := map[string]bool{}
+	for _, t := range l.cutOff {
+		begun[t.TriggerID] = true
+		m.count(store.TurnInterrupted, 1)
+		m.tellOutside(Notice{Kind: NoticeInterrupted, ChannelID: t.ChannelID, ReplyToID: t.TriggerID, Text: interruptedText})
+	}
+	for _, w := range l.waiting {
+		if begun[w.MessageID] { // its turn had begun: it ended as interrupted
+			m.unstoreOutside(w.MessageID)
+			continue
+		}
+		m.resume(w)
+	}
+}
+
+func (m *Manager) resume(s store.Waiting) {
+	old := time.Since(s.QueuedAt) > m.limits.ResumeWithin
+	in, v, err := decodeWaiting(s.Payload)
+	if err != nil {
+		m.Log.Error().Err(err).Str("message", s.MessageID).Msg("waiting.corrupt")
+		if old { // by now it could not run even if it could be read
+			m.unstoreOutside(s.MessageID)
+		}
+		return
+	}
+	if old {
+		m.unstoreOutside(s.MessageID)
+		m.discarded(in, "", ReasonExpired)
+		if v.Deliberate {
+			m.tellOutside(Notice{Kind: NoticeExpired, ChannelID: in.ChannelID, ReplyToID: in.MessageID, Text: expiredText})
+		}
+		return
+	}
+	m.fallback.claim(in.MessageID, time.Now(), m.limits.ClaimTTL)
+	m.offer(in.ChannelID, func(w *worker) { w.resumed(in, v) })
+}
+
+// resumed puts a trigger in line whose id was claimed when it first waited. The limits held then.
+func (w *worker) resumed(in Inbound, v Verdict) {
+	if w.draining {
+		return // it is stored still
+	}
+	w.guild = in.GuildID
+	w.m.limiter.reserve(in, true, time.Now())
+	q := &queued{in: in, verdict: v, id: newID(), ready: true, stored: true, waited: true}
+	w.queue = append(w.queue, q)
+	w.m.admitted(in, q.id, v)
+}
+
+func (m *Manager) tellOutside(n Notice) {
+	m.spawn(func() {
+		m.io("telling "+string(n.Kind), func(ctx context.Context) error { return m.Edge.Notify(ctx, n) })
+	})
+}
+
+func (m *Manager) unstoreOutside(messageID string) {
+	m.spawn(func() {
+		m.io("removing a trigger", func(ctx context.Context) error { return m.Store.DeleteWaiting(ctx, messageID) })
+	})
+}
