@@ -108,3 +108,38 @@ type Windows interface {
 	// ClearWindows closes all windows of a channel, also for the turns that have counted already.
 	ClearWindows(ctx context.Context, channelID string) error
 }
+
+// Rate names one counter of events. What is empty does not matter for it.
+type Rate struct {
+	// Name is what is counted, such as "turns".
+	Name string
+	// GuildID, ChannelID and MemberID say of whom.
+	GuildID   string
+	ChannelID string
+	MemberID  string
+}
+
+// Rates counts events in a window that slides with time.
+type Rates interface {
+	// AllowEvent counts one event when fewer than limit were counted in the window that ends now, and says whether it
+	// did; an event that is refused does not count. Looking and counting are one step. A limit below 1 allows nothing.
+	AllowEvent(ctx context.Context, rate Rate, limit int, window time.Duration, now time.Time) (bool, error)
+}
+
+// KillBus carries orders to stop between the processes of one bot. An order that nobody hears is lost: what it would have
+// stopped ran nowhere.
+type KillBus interface {
+	// PublishKill tells all other processes.
+	PublishKill(ctx context.Context, order []byte) error
+	// SubscribeKills calls receive for every order that another process publishes, one at a time, until ctx ends; it
+	// calls listening, which may be nil, once nothing is missed any more. It outlives a server that is away for a while;
+	// what is published meanwhile is not received.
+	SubscribeKills(ctx context.Context, listening func(), receive func(order []byte)) error
+}
+
+// Budget spaces the requests that all processes of one bot send.
+type Budget interface {
+	// TakeRequests asks for n requests at a pace of perSecond and returns how long to wait before sending them; they are
+	// spent in any case. After silence, up to one second's worth needs no wait.
+	TakeRequests(ctx context.Context, n, perSecond int, now time.Time) (time.Duration, error)
+}

@@ -22,6 +22,8 @@ type Engine struct {
 	Settings store.Settings
 	Claims   store.Claims
 	Windows  store.Windows
+	Rates    store.Rates
+	Budget   store.Budget
 	// Reopen closes the engine and opens it again over the same data, as a restart does; the receiver is not used any more.
 	Reopen func(t *testing.T) Engine
 }
@@ -50,6 +52,8 @@ func Run(t *testing.T, open func(t *testing.T) Engine) {
 	part("Settings", func(e Engine) bool { return e.Settings != nil }, settings)
 	part("Claims", func(e Engine) bool { return e.Claims != nil }, claims)
 	part("Windows", func(e Engine) bool { return e.Windows != nil }, windows)
+	part("Rates", func(e Engine) bool { return e.Rates != nil }, rates)
+	part("Budget", func(e Engine) bool { return e.Budget != nil }, budget)
 	part("Text", func(e Engine) bool {
 		return e.Turns != nil && e.Memories != nil && e.Journal != nil && e.Triggers != nil
 	}, text)
