@@ -72,13 +72,16 @@ function lasted(t) {
   return took(Math.max(0, end - new Date(t.startedAt)));
 }
 
+// why is the reason of a decision in words.
+const why = (d) => (d.text.split(":")[1] || d.text).replaceAll("_", " ");
+
 function row(x, selected) {
   const d = isDecision(x);
   return h("div", {
     class: `turn${selected ? " current" : ""}${d ? " decision" : ""}`, role: "option", "aria-selected": String(selected), data: { key: keyOf(x) },
     onclick: () => choose(x),
   },
-  d ? h("span", { class: "badge none" }, x.text.split(":")[0]) : badge(x.status),
+  d ? h("span", { class: "badge none", title: x.text }, why(x)) : badge(x.status),
   h("span", { class: "prompt" }, prompt(d ? x.message_id : x.message)),
   h("span", { class: "ago" }, d ? clock(x.at) : lasted(x)));
 }
@@ -194,7 +197,7 @@ function reason(text) {
 
 function decisionDetail(d) {
   return [
-    h("div", { class: "title" }, h("span", { class: "badge none" }, d.text.split(":")[0]), h("button", { type: "button", class: "linklike prompt", onclick: () => go(d.channel_id, d.message_id) }, prompt(d.message_id))),
+    h("div", { class: "title" }, h("span", { class: "badge none", title: d.text }, why(d)), h("button", { type: "button", class: "linklike prompt", onclick: () => go(d.channel_id, d.message_id) }, prompt(d.message_id))),
     h("dl", null, fact("Admission", reason(d.text)), fact("Who, where", `${user(d.owner_id).name} in ${where(d.channel_id)}`)),
     h("p", { class: "notice" }, "No turn was started for this message."),
   ];

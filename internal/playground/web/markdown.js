@@ -213,6 +213,6 @@ function relative(ms) {
 
 // plain is a text in one line without marks, for excerpts.
 export function plain(text) {
-  return text.replace(/<@!?(\d{1,20})>/g, (_, id) => "@" + user(id).name).replace(/<#(\d{1,20})>/g, (_, id) => "#" + (channel(id)?.name || "unknown"))
-    .replace(/[*_~`|]{1,3}/g, "").replace(/\s+/g, " ").trim();
+  return text.replace(/\\([!-/:-@[-`{-~])/g, "$1").replace(/<@!?(\d{1,20})>/g, (_, id) => "@" + user(id).name).replace(/<#(\d{1,20})>/g, (_, id) => "#" + (channel(id)?.name || "unknown"))
+    .replace(/\*\*|~~|\|\||`+/g, "").replace(/\s+/g, " ").trim();
 }

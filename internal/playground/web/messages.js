@@ -50,7 +50,8 @@ function build(m, before) {
 function content(m) {
   if (m.loading && !m.content) return h("div", { class: "thinking" }, dots(), `${user(m.author).name} is thinking…`);
   const out = h("div", { class: "markup" }, render(m.content));
-  if (m.edited && !user(m.author).bot) out.append(h("span", { class: "edited", title: "This message was edited" }, "(edited)"));
+  const last = out.lastElementChild?.matches(".line, .subtext") ? out.lastElementChild : out;
+  if (m.edited && !user(m.author).bot) last.append(h("span", { class: "edited", title: "This message was edited" }, "(edited)"));
   return out;
 }
 
@@ -78,7 +79,10 @@ export function jump(id) {
 
 function attachment(a) {
   if (/^image\/(png|jpeg|gif|webp)$/.test(a.type)) {
-    return h("a", { class: "picture", href: a.url, target: "_blank", rel: "noopener" }, h("img", { src: a.url, alt: a.name, loading: "lazy", width: Math.min(a.width || 300, 400) }));
+    // The size is known beforehand, so that nothing moves when the picture arrives.
+    const scale = Math.min(1, 400 / (a.width || 400), 300 / (a.height || 300));
+    return h("a", { class: "picture", href: a.url, target: "_blank", rel: "noopener" },
+      h("img", { src: a.url, alt: a.name, width: Math.round((a.width || 400) * scale), height: Math.round((a.height || 300) * scale) }));
   }
   return h("a", { class: "file", href: a.url, download: a.name }, icon("file"),
     h("span", null, h("span", { class: "file-name" }, a.name), h("span", { class: "file-size" }, size(a.size))));
