@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/parleybot/parley/store/sqlite"
+	"github.com/parleybot/parley/internal/app"
 )
 
 // runMigrate opens the store, which brings its schema up to date, and closes it.
@@ -16,13 +16,14 @@ func runMigrate(ctx context.Context, p process, args []string) error {
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(ctx, sqlite.Config{Dir: cfg.Store.DataDir})
+	log, err := logger(cfg, p.stderr)
 	if err != nil {
 		return err
 	}
-	if err := db.Close(); err != nil {
+	place, err := app.Migrate(ctx, cfg.Store, log)
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "the store in %s is up to date\n", cfg.Store.DataDir)
+	_, err = fmt.Fprintf(p.stdout, "%s is up to date\n", place)
 	return err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/parleybot/parley/bot"
 	"github.com/parleybot/parley/internal/config"
-	"github.com/parleybot/parley/store/sqlite"
 	"github.com/parleybot/parley/toolloop"
 	"github.com/parleybot/parley/turn"
 )
@@ -33,7 +32,7 @@ type Options struct {
 type App struct {
 	opts    Options
 	log     zerolog.Logger
-	store   *sqlite.DB
+	store   stores
 	loop    *toolloop.Loop
 	manager *turn.Manager
 	bot     *bot.Bot
@@ -48,7 +47,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(ctx, sqlite.Config{Dir: o.Config.Store.DataDir})
+	db, err := openStores(ctx, o.Config.Store, 0, o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +78,7 @@ func (a *App) assemble(models []turn.Model) error {
 		Edge: a.bot, Store: a.store, Loop: a.loop, Broker: broker, Registry: tools, Models: models,
 		Limits: turnLimits(a.opts.Config.Limits), Observers: a.opts.Observers, Log: a.log,
 	})
-	a.bot.Attach(a.manager)
+	a.bot.Attach(everywhere{a.manager, a})
 	return nil
 }
 
@@ -96,7 +95,9 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return err
 	}
 	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
-	defer disconnect()
+	hearing := make(chan struct{})
+	go func() { defer close(hearing); a.hearKills(connected) }()
+	defer func() { disconnect(); <-hearing }()
 	ended := make(chan error, 1)
 	go func() { ended <- a.bot.Run(connected) }()
 	select {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/parleybot/parley/bot"
 	"github.com/parleybot/parley/providers"
-	"github.com/parleybot/parley/store/sqlite"
 )
 
 // examineTimeout bounds one check that asks somebody else.
@@ -35,10 +34,14 @@ func Examine(ctx context.Context, o Options) []Check {
 	return []Check{examineStore(ctx, o), examineModel(ctx, o), examineDiscord(ctx, o)}
 }
 
+// examinePatience is how long a check waits for a server that is away: it is asked by a person.
+const examinePatience = 3 * time.Second
+
 func examineStore(ctx context.Context, o Options) Check {
-	c := Check{Name: "store", Found: "the embedded store in " + o.Config.Store.DataDir + " opens and is up to date"}
-	db, err := sqlite.Open(ctx, sqlite.Config{Dir: o.Config.Store.DataDir})
+	c := Check{Name: "store"}
+	db, err := openStores(ctx, o.Config.Store, examinePatience, o.Log)
 	if err == nil {
+		c.Found = db.place() + " opens and is up to date"
 		err = db.Close()
 	}
 	c.Err = err

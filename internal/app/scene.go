@@ -10,10 +10,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleybot/parley/internal/config"
 	"github.com/parleybot/parley/internal/observe"
 	"github.com/parleybot/parley/internal/scene"
-	"github.com/parleybot/parley/store/sqlite"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -21,11 +22,19 @@ import (
 // which must run the bot from its environment as `bot run` does.
 func SceneBooter(args ...string) scene.Booter { return booter{args: args} }
 
-type booter struct{ args []string }
+// SceneBooterWith is SceneBooter for bots that are told more by their environment, such as where their servers are.
+func SceneBooterWith(env map[string]string, args ...string) scene.Booter {
+	return booter{env: env, args: args}
+}
+
+type booter struct {
+	env  map[string]string
+	args []string
+}
 
 // Boot implements scene.Booter.
 func (b booter) Boot(ctx context.Context, s scene.Setup) (scene.Bot, error) {
-	environ := environOf(s)
+	environ := b.environ(s)
 	cfg, _, err := config.Load(environ)
 	if err != nil {
 		return nil, err
@@ -50,7 +59,7 @@ func (b booter) Boot(ctx context.Context, s scene.Setup) (scene.Bot, error) {
 		return nil, err
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	bot := &inProcess{app: a, dir: cfg.Store.DataDir, stop: stop, done: make(chan struct{})}
+	bot := &inProcess{app: a, at: cfg.Store, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(bot.done)
 		if bot.err = a.Run(life); bot.err != nil {
@@ -60,8 +69,11 @@ func (b booter) Boot(ctx context.Context, s scene.Setup) (scene.Bot, error) {
 	return bot, nil
 }
 
-func environOf(s scene.Setup) []string {
+func (b booter) environ(s scene.Setup) []string {
 	environ := []string{"DISCORD_API_URL=" + s.DiscordAPI, "LOG_FORMAT=json"}
+	for k, v := range b.env {
+		environ = append(environ, k+"="+v)
+	}
 	for k, v := range s.Env {
 		environ = append(environ, k+"="+v)
 	}
@@ -71,7 +83,7 @@ func environOf(s scene.Setup) []string {
 // inProcess is a bot in this process.
 type inProcess struct {
 	app  *App
-	dir  string
+	at   config.Store
 	stop context.CancelFunc
 	done chan struct{}
 	// err is set before done is closed.
@@ -123,14 +135,14 @@ func (b *inProcess) Exit() int {
 func (b *inProcess) Store(ctx context.Context) (scene.StoreView, error) {
 	select {
 	case <-b.done:
-		return sqlite.Open(ctx, sqlite.Config{Dir: b.dir})
+		return openStores(ctx, b.at, 0, zerolog.Nop())
 	default:
 		return shared{b.app.store}, nil
 	}
 }
 
 // shared is the store of a bot that runs: whoever looks at it must not close it.
-type shared struct{ *sqlite.DB }
+type shared struct{ stores }
 
 // Close does nothing.
 func (shared) Close() error { return nil }
@@ -141,7 +153,7 @@ func (b booter) spawn(s scene.Setup, cfg config.Config, environ []string) (scene
 	if err != nil {
 		return nil, fmt.Errorf("finding this program to start it again: %w", err)
 	}
-	p := &ownProcess{dir: cfg.Store.DataDir, ready: make(chan struct{}), done: make(chan struct{})}
+	p := &ownProcess{at: cfg.Store, ready: make(chan struct{}), done: make(chan struct{})}
 	p.cmd = exec.Command(self, b.args...) //nolint:gosec,noctx // itself, and it must outlive the start
 	p.cmd.Env = environ
 	p.cmd.Stderr = &readiness{to: s.Log, ready: p.ready}
@@ -181,7 +193,7 @@ func (r *readiness) Write(p []byte) (int, error) {
 // ownProcess is a bot in a process of its own.
 type ownProcess struct {
 	cmd   *exec.Cmd
-	dir   string
+	at    config.Store
 	ready chan struct{}
 	done  chan struct{}
 }
@@ -221,8 +233,10 @@ func (p *ownProcess) Exit() int { return p.cmd.ProcessState.ExitCode() }
 func (p *ownProcess) Store(ctx context.Context) (scene.StoreView, error) {
 	select {
 	case <-p.done:
-		return sqlite.Open(ctx, sqlite.Config{Dir: p.dir})
 	default:
-		return nil, errors.New("the store belongs to the bot's process until that has ended")
+		if !p.at.Servers() {
+			return nil, errors.New("the store belongs to the bot's process until that has ended")
+		}
 	}
+	return openStores(ctx, p.at, 0, zerolog.Nop())
 }

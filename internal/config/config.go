@@ -4,13 +4,15 @@
 // .env.example, so a name, a default and its meaning are written once.
 package config
 
-import "time"
+import (
+	"net/url"
+	"time"
+)
 
 // Config is what the process was told. Load returns it checked; it is a value and safe to copy and share.
 //
 // Tags: env is the variable's name, envDefault what an unset one means, min the smallest value that is taken as given
-// (in the variable's own unit), oneof the closed set of values, help one sentence for the operator, and unsupported
-// why a variable that other versions know is refused by this one.
+// (in the variable's own unit), oneof the closed set of values, and help one sentence for the operator.
 type Config struct {
 	Discord Discord
 	Model   Model
@@ -38,10 +40,12 @@ type Model struct {
 // Store says where the bot keeps what it remembers.
 type Store struct {
 	// DataDir is the folder of the embedded store; it need not exist yet.
-	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"Folder of the embedded store. Created when missing."`
-	// DatabaseURL and RedisURL are always empty: Load refuses them by name until their engines exist.
-	DatabaseURL Secret `env:"DATABASE_URL" help:"Postgres instead of the embedded store." unsupported:"this version has only the embedded store in DATA_DIR"`
-	RedisURL    Secret `env:"REDIS_URL" help:"Redis, together with DATABASE_URL." unsupported:"this version has only the embedded store in DATA_DIR"`
+	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"Folder of the embedded store, created when missing. Unused with DATABASE_URL."`
+	// DatabaseURL and RedisURL are both set or both not.
+	DatabaseURL Secret `env:"DATABASE_URL" help:"Postgres 13 or newer instead of the embedded store, as postgres://user:password@host:5432/database. Needs REDIS_URL too."`
+	RedisURL    Secret `env:"REDIS_URL" help:"Redis 6.2 or newer, as redis://user:password@host:6379/0, or rediss:// for TLS. Needs DATABASE_URL too."`
+	// RedisPrefix begins every key of this bot.
+	RedisPrefix string `env:"REDIS_PREFIX" envDefault:"parley:" help:"What every key in Redis begins with. Bots that share a server need one each."`
 }
 
 // Tools says which tools models may call.
@@ -103,12 +107,23 @@ type Limits struct {
 // RehearsalModel is the value of MODEL that selects the built-in offline model.
 const RehearsalModel = "rehearsal"
 
-// Secrets returns every secret that is set, for a redactor that must recognise their values.
+// Servers reports whether Postgres and Redis keep what the bot remembers, instead of the embedded store.
+func (s Store) Servers() bool { return !s.DatabaseURL.IsZero() }
+
+// Secrets returns every secret that is set, for a redactor that must recognise their values. Of the servers' addresses
+// that is the passwords too: a driver may quote one alone.
 func (c Config) Secrets() []string {
 	var out []string
 	for _, s := range []Secret{c.Discord.Token, c.Model.APIKey, c.Store.DatabaseURL, c.Store.RedisURL} {
 		if !s.IsZero() {
 			out = append(out, s.Reveal())
+		}
+	}
+	for _, s := range []Secret{c.Store.DatabaseURL, c.Store.RedisURL} {
+		if u, err := url.Parse(s.Reveal()); err == nil {
+			if password, ok := u.User.Password(); ok && password != "" {
+				out = append(out, password)
+			}
 		}
 	}
 	return out

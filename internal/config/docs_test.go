@@ -40,9 +40,6 @@ func example() string {
 	var b strings.Builder
 	b.WriteString(exampleHead)
 	for _, v := range config.Variables() {
-		if v.Unsupported != "" {
-			continue
-		}
 		b.WriteString("\n# " + v.Help + "\n")
 		if len(v.OneOf) > 0 {
 			b.WriteString("# One of: " + strings.Join(v.OneOf, ", ") + "\n")

@@ -115,8 +115,6 @@ func (v Variable) refuse(value string) string {
 	switch {
 	case placeholder.MatchString(value):
 		return "holds an unexpanded placeholder such as $NAME or ${NAME}; set the value itself"
-	case v.Unsupported != "":
-		return "is not supported in this version: " + v.Unsupported + "; unset it"
 	case len(v.OneOf) > 0 && !slices.Contains(v.OneOf, value):
 		return fmt.Sprintf("%q is none of %s", value, strings.Join(v.OneOf, ", "))
 	}
@@ -195,6 +193,36 @@ func normalise(cfg *Config) []error {
 	} {
 		if text := checkBaseURL(at.url); text != "" {
 			problems = append(problems, &Problem{Name: at.name, Text: text})
+		}
+	}
+	return append(problems, checkServers(cfg.Store)...)
+}
+
+// checkServers refuses one server without the other, and an address of something else. The values are never shown: they
+// may hold passwords.
+func checkServers(s Store) []error {
+	var problems []error
+	for _, at := range []struct {
+		name, other string
+		url         Secret
+		others      Secret
+		schemes     []string
+	}{
+		{"DATABASE_URL", "REDIS_URL", s.DatabaseURL, s.RedisURL, []string{"postgres", "postgresql"}},
+		{"REDIS_URL", "DATABASE_URL", s.RedisURL, s.DatabaseURL, []string{"redis", "rediss", "unix"}},
+	} {
+		if at.url.IsZero() {
+			continue
+		}
+		u, err := url.Parse(at.url.Reveal())
+		switch {
+		case err != nil || !slices.Contains(at.schemes, u.Scheme) || u.Host+u.Path == "":
+			problems = append(problems, &Problem{Name: at.name, Text: "is not a URL that begins with " + at.schemes[0] + "://"})
+		case at.others.IsZero():
+			problems = append(problems, &Problem{
+				Name: at.name,
+				Text: "is set and " + at.other + " is not; set both, or neither for the embedded store in DATA_DIR",
+			})
 		}
 	}
 	return problems

@@ -22,7 +22,7 @@ func TestUnsetMeansDefault(t *testing.T) {
 		t.Errorf("warnings = %v, want none", warnings)
 	}
 	want := config.Config{
-		Store: config.Store{DataDir: "./data"},
+		Store: config.Store{DataDir: "./data", RedisPrefix: "parley:"},
 		Log:   config.Log{Level: config.LogInfo, Format: config.FormatAuto},
 		Limits: config.Limits{
 			ToolExecutionTimeout:         5 * time.Minute,
@@ -97,8 +97,10 @@ func TestRefusedByName(t *testing.T) {
 		"level outside the set":       {"LOG_LEVEL=verbose", `LOG_LEVEL: "verbose" is none of debug, info, warn, error`},
 		"switch in other words":       {"PRACTICE_TOOLS=maybe", `PRACTICE_TOOLS: "maybe" is neither true nor false`},
 		"stand-in without a scheme":   {"DISCORD_API_URL=localhost", "DISCORD_API_URL: is not an absolute http or https URL"},
-		"engine that isn't built":     {"DATABASE_URL=postgres://u:hunter2@h/db", "DATABASE_URL: is not supported in this version"},
-		"the other engine":            {"REDIS_URL=redis://h", "REDIS_URL: is not supported in this version"},
+		"Postgres without Redis":      {"DATABASE_URL=postgres://u:hunter2@h/db", "DATABASE_URL: is set and REDIS_URL is not; set both, or neither"},
+		"Redis without Postgres":      {"REDIS_URL=redis://u:hunter2@h", "REDIS_URL: is set and DATABASE_URL is not; set both, or neither"},
+		"Postgres that is none":       {"DATABASE_URL=mysql://u:hunter2@h/db", "DATABASE_URL: is not a URL that begins with postgres://"},
+		"Redis that is none":          {"REDIS_URL=u:hunter2@h", "REDIS_URL: is not a URL that begins with redis://"},
 		"B106 plain placeholder":      {"DISCORD_TOKEN=$DISCORD_TOKEN", "DISCORD_TOKEN: holds an unexpanded placeholder"},
 		"B106 braced placeholder":     {"OPENAI_API_KEY=${KEY}", "OPENAI_API_KEY: holds an unexpanded placeholder"},
 		"B106 placeholder in a value": {"OPENAI_BASE_URL=http://${HOST:-x}/v1", "OPENAI_BASE_URL: holds an unexpanded placeholder"},
@@ -126,7 +128,7 @@ func TestRefusedByName(t *testing.T) {
 func TestAllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	_, _, err := config.Load([]string{
-		"TURN_TIMEOUT_MS=soon", "LOG_LEVEL=loud", "CHANNEL_QUEUE_LIMIT=many", "DISCORD_TOKEN=$TOKEN", "OPENAI_BASE_URL=x", "DATABASE_URL=x",
+		"TURN_TIMEOUT_MS=soon", "LOG_LEVEL=loud", "CHANNEL_QUEUE_LIMIT=many", "DISCORD_TOKEN=$TOKEN", "OPENAI_BASE_URL=x", "DATABASE_URL=postgres://h/d",
 	})
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

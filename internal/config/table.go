@@ -17,8 +17,6 @@ type Variable struct {
 	OneOf []string
 	// Help is one sentence or two for the operator.
 	Help string
-	// Unsupported, when not empty, says why this version refuses the variable.
-	Unsupported string
 	// Secret is true when its value is never shown.
 	Secret bool
 
@@ -35,14 +33,13 @@ func variables(cfg *Config) []Variable {
 	for _, group := range groups.Fields() {
 		for field, value := range group.Fields() {
 			v := Variable{
-				Name:        field.Tag.Get("env"),
-				Default:     field.Tag.Get("envDefault"),
-				Min:         field.Tag.Get("min"),
-				Help:        field.Tag.Get("help"),
-				Unsupported: field.Tag.Get("unsupported"),
-				Secret:      field.Type == reflect.TypeFor[Secret](),
-				field:       field.Name,
-				value:       value,
+				Name:    field.Tag.Get("env"),
+				Default: field.Tag.Get("envDefault"),
+				Min:     field.Tag.Get("min"),
+				Help:    field.Tag.Get("help"),
+				Secret:  field.Type == reflect.TypeFor[Secret](),
+				field:   field.Name,
+				value:   value,
 			}
 			if set := field.Tag.Get("oneof"); set != "" {
 				v.OneOf = strings.Split(set, "|")
@@ -61,9 +58,6 @@ func Table() string {
 		help := v.Help
 		if len(v.OneOf) > 0 {
 			help = "One of " + code(v.OneOf...) + ". " + help
-		}
-		if v.Unsupported != "" {
-			help += " **Refused by this version**: " + v.Unsupported + "."
 		}
 		b.WriteString("| " + code(v.Name) + " | " + code(v.Default) + " | " + v.Min + " | " + help + " |\n")
 	}

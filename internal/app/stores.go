@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleybot/parley/internal/config"
+	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/postgres"
+	"github.com/parleybot/parley/store/redis"
+	"github.com/parleybot/parley/store/sqlite"
+)
+
+// stores is everything the bot keeps, wherever that is.
+type stores interface {
+	store.Memories
+	store.Turns
+	store.Journal
+	store.Triggers
+	store.Settings
+	store.Claims
+	store.Windows
+	Close() error
+	// kills joins this process to the others of the same bot; nil when there can be none.
+	kills() store.KillBus
+	// place says where it is, for people.
+	place() string
+}
+
+// embedded is the SQLite file of the data folder. One process owns it, so nobody else has to be told of a kill.
+type embedded struct {
+	*sqlite.DB
+	dir string
+}
+
+func (embedded) kills() store.KillBus { return nil }
+
+func (e embedded) place() string { return "the embedded store in " + e.dir }
+
+// The two halves of servers by their part in it.
+type (
+	remembered = postgres.DB
+	fleeting   = redis.DB
+)
+
+// servers is Postgres for what is remembered and Redis for what is fleeting.
+type servers struct {
+	*remembered
+	*fleeting
+}
+
+// Close implements stores.
+func (s servers) Close() error { return errors.Join(s.remembered.Close(), s.fleeting.Close()) }
+
+func (s servers) kills() store.KillBus { return s.fleeting }
+
+func (s servers) place() string {
+	return "the database " + s.remembered.Name() + " with Redis at " + s.fleeting.Name()
+}
+
+// openStores opens what the configuration names and brings its schema up to date. A server that is away is waited for,
+// at most for patience (0: each engine's own, below 0: not at all), and the log says so.
+func openStores(ctx context.Context, cfg config.Store, patience time.Duration, log zerolog.Logger) (stores, error) {
+	if !cfg.Servers() {
+		db, err := sqlite.Open(ctx, sqlite.Config{Dir: cfg.DataDir})
+		if err != nil {
+			return nil, err
+		}
+		return embedded{DB: db, dir: cfg.DataDir}, nil
+	}
+	waiting := func(name string) func(error, time.Duration) {
+		return func(err error, next time.Duration) {
+			log.Warn().Err(err).Str("server", name).Dur("next", next).Msg("store.away")
+		}
+	}
+	db, err := postgres.Open(ctx, postgres.Config{URL: cfg.DatabaseURL.Reveal(), Patience: patience, Waiting: waiting("postgres")})
+	if err != nil {
+		return nil, err
+	}
+	cache, err := redis.Open(ctx, redis.Config{
+		URL: cfg.RedisURL.Reveal(), Prefix: cfg.RedisPrefix, Patience: patience, Waiting: waiting("redis"),
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return servers{remembered: db, fleeting: cache}, nil
+}
+
+// Migrate brings the schema of the configured store up to date, closes it, and says where it is.
+func Migrate(ctx context.Context, cfg config.Store, log zerolog.Logger) (place string, err error) {
+	db, err := openStores(ctx, cfg, 0, log)
+	if err != nil {
+		return "", err
+	}
+	if err := db.Close(); err != nil {
+		return "", fmt.Errorf("letting go of the store: %w", err)
+	}
+	return db.place(), nil
+}
