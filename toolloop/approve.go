@@ -141,6 +141,9 @@ func (l *Loop) ask(x *execution, card Card) (Decision, CardState) {
 	p := l.broker.park(card)
 	if !l.show(ctx, x, card) {
 		l.broker.withdraw(p)
+		if x.ctx.Err() != nil { // it may be visible all the same, and says what ended it
+			return Decision{}, CardStopped
+		}
 		return Decision{}, cardFailed
 	}
 	var d Decision

@@ -217,6 +217,15 @@ func TestApproval(t *testing.T) {
 			t.Error(d)
 		}
 	})
+	check(t, "a kill while the card is being shown is a stop too", func(t *testing.T) {
+		f, x := asking(t, answer(call("write", "")))
+		f.cards.show = func(ctx context.Context, _ toolloop.Card) error { <-ctx.Done(); return ctx.Err() }
+		f.after(time.Second, f.kill)
+		f.status(f.run(), store.TurnStoppedByUser)
+		if x.runs() != 0 || !slices.Equal(f.cards.ended, []toolloop.CardState{toolloop.CardStopped}) {
+			t.Errorf("%d runs, cards %v", x.runs(), f.cards.ended)
+		}
+	})
 	check(t, "approved and killed at once: the kill wins", func(t *testing.T) {
 		f, x := asking(t, answer(call("write", "")))
 		f.cards.show = func(_ context.Context, c toolloop.Card) error {
