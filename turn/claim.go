@@ -17,10 +17,20 @@ func (m *Manager) claim(channelID string, q *queued) {
 	m.owned.Go(func() {
 		ctx, cancel := context.WithTimeout(m.ctx, ioTimeout)
 		defer cancel()
+		if m.leftAlone(ctx, in.Author.ID) {
+			m.post(channelID, func(w *worker) { w.declined(q, ReasonFullPrivacy) })
+			return
+		}
 		ours := m.claims(ctx, in.MessageID)
 		stored := ours && q.waited && m.storeWaiting(ctx, in, v)
 		m.post(channelID, func(w *worker) { w.claimed(q, ours, stored) })
 	})
+}
+
+// leftAlone reports whether a member wants nothing to do with the bot.
+func (m *Manager) leftAlone(ctx context.Context, memberID string) bool {
+	values, _ := safely(func() (map[string]string, error) { return m.settings.lately(ctx, store.SettingMember, memberID) })
+	return readMember(values).FullPrivacy
 }
 
 // claims reports whether a message is ours to answer. A store that is away must not silence the bot: then a local cache

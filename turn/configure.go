@@ -124,6 +124,15 @@ func (m *Manager) SetMemberDeliberate(ctx context.Context, p Place, mode Deliber
 	return m.change(ctx, p, store.Setting{Scope: store.SettingMember, ID: p.Actor.ID, Name: SettingDeliberate, Value: string(mode)})
 }
 
+// SetFullPrivacy decides whether the actor is left alone altogether: not answered, and not shown to the model.
+func (m *Manager) SetFullPrivacy(ctx context.Context, p Place, enabled bool) error {
+	value := ""
+	if enabled {
+		value = full
+	}
+	return m.change(ctx, p, store.Setting{Scope: store.SettingMember, ID: p.Actor.ID, Name: SettingPrivacy, Value: value})
+}
+
 // SetContextTurns sets for how many turns a used tool stays offered in deliberate mode.
 func (m *Manager) SetContextTurns(ctx context.Context, p Place, n int) error {
 	if n < 0 || n > registry.MaxContextTurns {

@@ -49,14 +49,14 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 	}
 	messages, turns := m.readPast(ctx, in.ChannelID)
 	c := conversation{channelID: in.ChannelID, system: m.system(r.turn.Persona.Name, p.channel.System)}
-	begin := m.dialogues.begin(in.ChannelID)
+	begin, alone := m.dialogues.begin(in.ChannelID), m.alone(ctx, messages)
 	visible := slices.DeleteFunc(messages, func(x Message) bool {
 		if x.ID == in.MessageID {
 			trigger.ref = x.ref
 			trigger.Quote = x.Quote
 			return true
 		}
-		return waiting[x.ID] || !after(x.ID, p.epoch) || begin != "" && CompareIDs(x.ID, begin) < 0 ||
+		return waiting[x.ID] || alone[x.Author.ID] || !after(x.ID, p.epoch) || begin != "" && CompareIDs(x.ID, begin) < 0 ||
 			!x.Author.Self && CompareIDs(x.ID, in.MessageID) > 0
 	})
 	turns = slices.DeleteFunc(turns, func(t store.Turn) bool { return !after(t.TriggerID, p.epoch) })
@@ -72,6 +72,22 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 		c.ids = refsOf(append(visible, trigger))
 	}
 	return c
+}
+
+// alone lists the authors who are not shown to the model.
+func (m *Manager) alone(ctx context.Context, messages []Message) map[string]bool {
+	asked, out := map[string]bool{}, map[string]bool{}
+	for _, x := range messages {
+		id := x.Author.ID
+		if id == "" || asked[id] || x.Author.Self || x.Author.Bot || x.Author.Webhook {
+			continue
+		}
+		asked[id] = true
+		if m.leftAlone(ctx, id) {
+			out[id] = true
+		}
+	}
+	return out
 }
 
 // readPast reads what is known of a channel; a source that fails is told in the log only.

@@ -99,6 +99,8 @@ type Deps struct {
 	// Persona is added to the system text of every turn.
 	Persona string
 	Limits  Limits
+	// Kills carries kills to other processes; nil when there are none.
+	Kills KillPublisher
 	// Observers are told every event; they must not block.
 	Observers []Observer
 	Log       zerolog.Logger

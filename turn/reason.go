@@ -33,6 +33,7 @@ const (
 	ReasonStopPending  Reason = "stop_pending"
 	ReasonDuplicate    Reason = "duplicate"
 	ReasonBotChain     Reason = "bot_chain"
+	ReasonFullPrivacy  Reason = "full_privacy"
 )
 
 // The reasons for refusing.
@@ -85,6 +86,7 @@ func Explanations() []Explanation {
 		{ReasonStopPending, DispositionIgnore, "The owner's turn is just being stopped; nothing fills the line again."},
 		{ReasonDuplicate, DispositionIgnore, "This message has been answered, or is being answered, already."},
 		{ReasonBotChain, DispositionIgnore, "Bots have talked to each other long enough; a person's message ends the pause."},
+		{ReasonFullPrivacy, DispositionIgnore, "The member wants nothing to do with the bot (`/privacy`)."},
 		{ReasonCannotReply, DispositionRefuse, "The bot may not write in the channel."},
 		{ReasonQueueFull, DispositionRefuse, "As many messages wait in the channel as may. One notice says so."},
 		{ReasonMemberLimit, DispositionRefuse, "The member has as many turns running and waiting as one may have."},

@@ -68,6 +68,25 @@ func (c *settingCache) read(ctx context.Context, scope store.SettingScope, id st
 	return c.load(ctx, key)
 }
 
+// lately is read for what may be a little old: what is known is returned at once and read again beside.
+func (c *settingCache) lately(ctx context.Context, scope store.SettingScope, id string) (map[string]string, error) {
+	key := settingKey{scope, id}
+	c.mu.Lock()
+	e := c.entry(key)
+	if !e.known {
+		c.mu.Unlock()
+		return c.load(ctx, key)
+	}
+	values := e.values
+	stale := time.Since(e.checked) >= settingsFresh && !e.loading
+	e.loading = e.loading || stale
+	c.mu.Unlock()
+	if stale && !c.spawn(func() { c.refresh(key) }) {
+		c.settle(key, nil, false)
+	}
+	return values, nil
+}
+
 // load asks the store and keeps the answer.
 func (c *settingCache) load(ctx context.Context, key settingKey) (map[string]string, error) {
 	c.mu.Lock()

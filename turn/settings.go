@@ -32,6 +32,8 @@ const (
 	SettingAnswerBots = "answer_bots"
 	// SettingExemptModerators is a guild's "on": the limits on members don't hold for its moderators.
 	SettingExemptModerators = "limits_exempt_moderators"
+	// SettingPrivacy is a member's "full": they are not answered, and what they write is not shown to the model.
+	SettingPrivacy = "privacy"
 	// SettingModel and SettingSystem are a channel's model and its addition to the system text.
 	SettingModel  = "model"
 	SettingSystem = "system"
@@ -40,8 +42,9 @@ const (
 )
 
 const (
-	on  = "on"
-	off = "off"
+	on   = "on"
+	off  = "off"
+	full = "full"
 )
 
 // DeliberateMode is whether tools are offered only when a message asks for them.
@@ -86,7 +89,11 @@ type ChannelSettings struct {
 }
 
 // MemberSettings are what members set for themselves.
-type MemberSettings struct{ Deliberate DeliberateMode }
+type MemberSettings struct {
+	Deliberate DeliberateMode
+	// FullPrivacy: the member is not answered and not shown to the model.
+	FullPrivacy bool
+}
 
 func readGuild(values map[string]string) GuildSettings {
 	g := GuildSettings{
@@ -110,12 +117,13 @@ func readChannel(values map[string]string) ChannelSettings {
 }
 
 func readMember(values map[string]string) MemberSettings {
-	switch m := DeliberateMode(values[SettingDeliberate]); m {
+	m := MemberSettings{Deliberate: DeliberateFollow, FullPrivacy: values[SettingPrivacy] == full}
+	switch mode := DeliberateMode(values[SettingDeliberate]); mode {
 	case DeliberateOn, DeliberateOff:
-		return MemberSettings{Deliberate: m}
+		m.Deliberate = mode
 	case DeliberateFollow:
 	}
-	return MemberSettings{Deliberate: DeliberateFollow}
+	return m
 }
 
 func readList(value string) []string {

@@ -146,16 +146,21 @@ func (w *worker) refuseFull(in Inbound, v Verdict) {
 	}
 }
 
+// declined takes a trigger out of the line before it was admitted.
+func (w *worker) declined(q *queued, why Reason) {
+	if q.gone == "" {
+		w.drop(q)
+		w.m.limiter.release(q.in)
+	}
+	w.m.admitted(q.in, "", Verdict{Disposition: DispositionIgnore, Reason: why})
+}
+
 // claimed hears whether the trigger's id is ours. A duplicate leaves without a word.
 func (w *worker) claimed(q *queued, ours, stored bool) {
 	q.stored = stored
 	switch {
 	case !ours:
-		if q.gone == "" {
-			w.drop(q)
-			w.m.limiter.release(q.in)
-		}
-		w.m.admitted(q.in, "", Verdict{Disposition: DispositionIgnore, Reason: ReasonDuplicate})
+		w.declined(q, ReasonDuplicate)
 	case q.gone != "":
 		w.m.admitted(q.in, q.id, q.verdict)
 		w.gone(q)

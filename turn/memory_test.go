@@ -1,0 +1,302 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+var errAway = errors.New("the store is away")
+
+// memory is a store in memory that outlives managers, as a database outlives processes.
+type memory struct {
+	mu       sync.Mutex
+	away     bool
+	broken   bool
+	delay    time.Duration
+	turns    []store.Turn
+	waiting  []store.Waiting
+	claims   map[string]time.Time
+	settings map[store.SettingScope]map[string]map[string]string
+	windows  map[string]map[string]int
+	counted  map[string][]string
+	rows     map[string]store.Call
+}
+
+func newMemory() *memory {
+	return &memory{
+		claims: map[string]time.Time{}, settings: map[store.SettingScope]map[string]map[string]string{}, windows: map[string]map[string]int{},
+		counted: map[string][]string{}, rows: map[string]store.Call{},
+	}
+}
+
+// use is the beginning of every method: it waits, fails or breaks as the test wants, and locks.
+func (s *memory) use(ctx context.Context) (func(), error) {
+	s.mu.Lock()
+	delay, away, broken := s.delay, s.away, s.broken
+	s.mu.Unlock()
+	if broken {
+		panic("the store is broken")
+	}
+	if delay > 0 {
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if away {
+		return nil, errAway
+	}
+	s.mu.Lock()
+	return s.mu.Unlock, nil
+}
+
+func (s *memory) set(change func(*memory)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
+func (s *memory) BeginTurn(ctx context.Context, t store.Turn) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.find(t.ID) >= 0 {
+		return store.ErrExists
+	}
+	s.turns = append(s.turns, t)
+	return nil
+}
+
+func (s *memory) find(id string) int {
+	return slices.IndexFunc(s.turns, func(t store.Turn) bool { return t.ID == id })
+}
+
+func (s *memory) FinishTurn(ctx context.Context, t store.Turn) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	switch i := s.find(t.ID); {
+	case i < 0:
+		s.turns = append(s.turns, t)
+	case s.turns[i].Status == store.TurnRunning:
+		s.turns[i] = t
+	}
+	return nil
+}
+
+func (s *memory) RecentTurns(ctx context.Context, channelID string, limit int) ([]store.Turn, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	var out []store.Turn
+	for _, t := range s.turns {
+		if t.ChannelID == channelID && t.Status != store.TurnRunning {
+			out = append(out, t)
+		}
+	}
+	return slices.Clone(out[max(0, len(out)-limit):]), nil
+}
+
+func (s *memory) Sweep(ctx context.Context, at time.Time) (turns []store.Turn, calls []store.Call, err error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	for i := range s.turns {
+		if s.turns[i].Status == store.TurnRunning {
+			s.turns[i].Status, s.turns[i].FinishedAt = store.TurnInterrupted, at
+			turns = append(turns, s.turns[i])
+		}
+	}
+	return turns, nil, nil
+}
+
+func (s *memory) PutWaiting(ctx context.Context, w store.Waiting) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.waiting = append(slices.DeleteFunc(s.waiting, func(x store.Waiting) bool { return x.MessageID == w.MessageID }), w)
+	return nil
+}
+
+func (s *memory) UpdateWaiting(ctx context.Context, messageID string, payload []byte) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for i := range s.waiting {
+		if s.waiting[i].MessageID == messageID {
+			s.waiting[i].Payload = payload
+			return nil
+		}
+	}
+	return store.ErrNotFound
+}
+
+func (s *memory) DeleteWaiting(ctx context.Context, ids ...string) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.waiting = slices.DeleteFunc(s.waiting, func(x store.Waiting) bool { return slices.Contains(ids, x.MessageID) })
+	return nil
+}
+
+func (s *memory) AllWaiting(ctx context.Context) ([]store.Waiting, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return slices.SortedStableFunc(slices.Values(s.waiting), func(a, b store.Waiting) int { return a.QueuedAt.Compare(b.QueuedAt) }), nil
+}
+
+func (s *memory) Claim(ctx context.Context, id string, ttl time.Duration, now time.Time) (bool, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	if at, ok := s.claims[id]; ok && now.Sub(at) < ttl {
+		return false, nil
+	}
+	s.claims[id] = now
+	return true, nil
+}
+
+func (s *memory) Unclaim(ctx context.Context, id string) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	delete(s.claims, id)
+	return nil
+}
+
+func (s *memory) ConsumeWindows(ctx context.Context, channelID, turnID string, _ time.Time) ([]string, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if names, ok := s.counted[turnID]; ok {
+		return names, nil
+	}
+	names := slices.Sorted(maps.Keys(s.windows[channelID]))
+	for _, n := range names {
+		if s.windows[channelID][n]--; s.windows[channelID][n] <= 0 {
+			delete(s.windows[channelID], n)
+		}
+	}
+	s.counted[turnID] = names
+	return names, nil
+}
+
+func (s *memory) RetainWindow(ctx context.Context, channelID, tool string, n int, _ time.Time) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.windows[channelID] == nil {
+		s.windows[channelID] = map[string]int{}
+	}
+	if s.windows[channelID][tool] = n; n == 0 {
+		delete(s.windows[channelID], tool)
+	}
+	return nil
+}
+
+func (s *memory) ClearWindows(ctx context.Context, channelID string) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	delete(s.windows, channelID)
+	return nil
+}
+
+func (s *memory) PutSetting(ctx context.Context, x store.Setting) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.settings[x.Scope] == nil {
+		s.settings[x.Scope] = map[string]map[string]string{}
+	}
+	if s.settings[x.Scope][x.ID] == nil {
+		s.settings[x.Scope][x.ID] = map[string]string{}
+	}
+	if s.settings[x.Scope][x.ID][x.Name] = x.Value; x.Value == "" {
+		delete(s.settings[x.Scope][x.ID], x.Name)
+	}
+	return nil
+}
+
+func (s *memory) SettingsOf(ctx context.Context, scope store.SettingScope, id string) (map[string]string, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return maps.Clone(s.settings[scope][id]), nil
+}
+
+func (s *memory) OpenCall(ctx context.Context, c store.Call) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.rows[c.TurnID+"/"+c.Key] = c
+	return nil
+}
+
+func (s *memory) CloseCall(ctx context.Context, c store.Call) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.rows[c.TurnID+"/"+c.Key] = c
+	return nil
+}
+
+// record is the stored turn of a trigger.
+func (s *memory) record(triggerID string) (store.Turn, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.turns {
+		if t.TriggerID == triggerID {
+			return t, true
+		}
+	}
+	return store.Turn{}, false
+}
+
+func (s *memory) stored() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
+}
