@@ -149,7 +149,7 @@ func (b *Bot) gatewayTransport(ctx context.Context) http.RoundTripper {
 		if err != nil {
 			return nil, err
 		}
-		reqCtx, cancel := context.WithCancelCause(req.Context()) //nolint:contextcheck // ends with either of the two
+		reqCtx, cancel := context.WithCancelCause(req.Context())
 		defer cancel(nil)
 		stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 		defer stop()

@@ -199,8 +199,8 @@ func (c *cut) find(from int, kind EntryKind) int {
 
 // lastRound returns where the last round begins, or -1 when there is none.
 func (c *cut) lastRound() int {
-	for i := len(c.body) - 1; i >= 0; i-- {
-		if c.body[i].Kind == EntryAssistant {
+	for i, e := range slices.Backward(c.body) {
+		if e.Kind == EntryAssistant {
 			return i
 		}
 	}

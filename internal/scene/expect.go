@@ -31,8 +31,10 @@ func expectVerbs() []verb {
 		{form: form("expect memory TEXT of PERSON"), clauses: with(placeClauses), do: (*stage).memory},
 		{form: form("expect no memory TEXT of PERSON"), clauses: with(placeClauses), do: (*stage).memory},
 		{form: form("expect no journal WORD"), clauses: with("done", "failed", "running", "because WORD", placeClauses), do: (*stage).journal},
-		{form: form("expect journal WORD"), clauses: with("done", "failed", "running", "because WORD", "COUNT times", placeClauses),
-			do: (*stage).journal},
+		{
+			form: form("expect journal WORD"), clauses: with("done", "failed", "running", "because WORD", "COUNT times", placeClauses),
+			do: (*stage).journal,
+		},
 		{form: form("expect log containing TEXT"), clauses: with(waits), do: (*stage).logged},
 		{form: form("expect exit COUNT"), clauses: with(waits), do: (*stage).exited},
 		{form: form("expect LABEL admitted"), clauses: with("because WORD", waits), do: (*stage).decided},

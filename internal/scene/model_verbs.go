@@ -41,8 +41,10 @@ func (s *stage) answer(_ context.Context, st *step) error {
 // botVerbs are what becomes of the bot's process.
 func botVerbs() []verb {
 	return []verb{
-		{form: form("bot starts"), mark: startsLater,
-			do: func(s *stage, ctx context.Context, _ *step) error { return s.start(ctx) }},
+		{
+			form: form("bot starts"), mark: startsLater,
+			do: func(s *stage, ctx context.Context, _ *step) error { return s.start(ctx) },
+		},
 		{form: form("bot stops"), do: func(s *stage, ctx context.Context, _ *step) error { return s.end(ctx) }},
 		{form: form("bot begins to stop"), do: func(s *stage, ctx context.Context, _ *step) error { return s.begin(ctx) }},
 		{form: form("bot restarts"), do: func(s *stage, ctx context.Context, _ *step) error {

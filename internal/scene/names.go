@@ -25,7 +25,9 @@ func newNames(w *discordsim.World) *names {
 }
 
 func (n *names) person(name string, id discordsim.ID) { n.add(name, "@"+name, "<@"+string(id)+">", id) }
-func (n *names) role(name string, id discordsim.ID)   { n.add(name, "@"+name, "<@&"+string(id)+">", id) }
+
+func (n *names) role(name string, id discordsim.ID) { n.add(name, "@"+name, "<@&"+string(id)+">", id) }
+
 func (n *names) channel(name string, id discordsim.ID) {
 	n.add(name, name, "<#"+string(id)+">", id)
 }

@@ -105,13 +105,13 @@ func (p *parser) problem(line int, err error) {
 // read takes one line of the file. A line that begins with | belongs to the step above it.
 func (p *parser) read(n int, line string) {
 	trimmed := strings.TrimSpace(line)
-	if text, ok := strings.CutPrefix(trimmed, "|"); ok {
+	if strings.HasPrefix(trimmed, "|") {
 		if !p.began {
 			p.problem(n, errors.New("a text line (|) has no step above it"))
 			return
 		}
 		// Trailing blanks of a text are part of it.
-		_, text, _ = strings.Cut(line, "|")
+		_, text, _ := strings.Cut(line, "|")
 		p.block.lines = append(p.block.lines, strings.TrimPrefix(text, " "))
 		p.source += "\n  |" + text
 		return

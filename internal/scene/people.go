@@ -21,8 +21,10 @@ func peopleVerbs() []verb {
 		{form: form("PERSON deletes LABEL"), do: (*stage).delete},
 		{form: form("PERSON reacts to LABEL with WORD"), do: (*stage).react},
 		{form: form("PERSON types"), clauses: with(placeClauses), do: (*stage).typeIn},
-		{form: form("PERSON opens thread CHANNEL"), clauses: with("from LABEL", placeClauses), newChannel: true,
-			check: learnThread, do: (*stage).openThread},
+		{
+			form: form("PERSON opens thread CHANNEL"), clauses: with("from LABEL", placeClauses), newChannel: true,
+			check: learnThread, do: (*stage).openThread,
+		},
 		{form: form("PERSON uses COMMAND"), clauses: with(placeClauses, "within TIME", "OPTION"), do: (*stage).use},
 		{form: form("PERSON clicks WORD"), clauses: with(placeClauses, "within TIME"), do: (*stage).click},
 		{form: form("PERSON submits TEXT"), clauses: with("within TIME"), do: (*stage).submit},

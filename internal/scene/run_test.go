@@ -29,16 +29,24 @@ func TestRunTellsWhatWasNotMet(t *testing.T) {
 	}{
 		"met":          {"Ana says \"@Parley hi\" as q\nmodel says \"hello @Ana\"\nsee \"hello @Ana\" to q\nexpect turn completed\nsee nothing more", nil},
 		"answer first": {"model says \"hello\"\nAna says \"@Parley hi\"\nsee \"hello\"", nil},
-		"another text": {"Ana says \"@Parley hi\"\nmodel says \"hello\"\nsee \"goodbye\" within 200ms",
-			[]string{"f:4: see \"goodbye\"", "not met within 200ms", `seen instead: "hello"`}},
-		"no answer scripted": {"Ana says \"@Parley hi\"\nsee \"hello\" within 200ms",
-			[]string{"the scene has no answer to: \"<@", "hi"}},
-		"no answer scripted, nothing expected": {"Ana says \"@Parley hi\"\nexpect model asked",
-			[]string{"(the end of the scene)", "the scene has no answer to"}},
+		"another text": {
+			"Ana says \"@Parley hi\"\nmodel says \"hello\"\nsee \"goodbye\" within 200ms",
+			[]string{"f:4: see \"goodbye\"", "not met within 200ms", `seen instead: "hello"`},
+		},
+		"no answer scripted": {
+			"Ana says \"@Parley hi\"\nsee \"hello\" within 200ms",
+			[]string{"the scene has no answer to: \"<@", "hi"},
+		},
+		"no answer scripted, nothing expected": {
+			"Ana says \"@Parley hi\"\nexpect model asked",
+			[]string{"(the end of the scene)", "the scene has no answer to"},
+		},
 		"answer nobody asked for": {"model says \"hello\"\nAna says \"hi\"", []string{"never asked for line 2: says \"hello\""}},
 		"something more":          {"Ana says \"@Parley hi\"\nmodel says \"hello\"\nsee nothing more", []string{`seen instead: "hello"`}},
-		"another order": {"Ana says \"@Parley a\"\nmodel says \"one\"\nexpect turn completed\nAna says \"@Parley b\"\nmodel says \"two\"\nsee \"two\"\nsee \"one\" within 100ms",
-			[]string{"f:8: see \"one\"", "nothing more of the bot"}},
+		"another order": {
+			"Ana says \"@Parley a\"\nmodel says \"one\"\nexpect turn completed\nAna says \"@Parley b\"\nmodel says \"two\"\nsee \"two\"\nsee \"one\" within 100ms",
+			[]string{"f:8: see \"one\"", "nothing more of the bot"},
+		},
 		"another status": {"Ana says \"@Parley hi\"\nmodel says \"x\"\nexpect turn error", []string{"the turn ended as completed"}},
 		"another reason": {"Ana says \"hi\" as q\nexpect q admitted within 100ms", []string{"seen instead: no decision"}},
 		"a ping":         {"Ana says \"@Parley hi\"\nmodel says \"@everyone\"\nsee \"@everyone\"\nnever sends unsafe mentions", []string{"allowed_mentions does not say parse"}},

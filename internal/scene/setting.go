@@ -17,11 +17,15 @@ func settingVerbs() []verb {
 		{form: form("own process"), setting: true, mark: func(s *Scene) error { s.ownProcess = true; return nil }},
 		{form: form("model rehearsal"), setting: true, mark: func(s *Scene) error { s.rehearsal = true; return nil }},
 		{form: form("set NAME WORD"), setting: true, check: checkVariable, do: (*stage).setVariable},
-		{form: form("channel CHANNEL"), clauses: with("closed to the bot"), setting: true, newChannel: true,
-			check: learnChannel, do: (*stage).makeChannel},
+		{
+			form: form("channel CHANNEL"), clauses: with("closed to the bot"), setting: true, newChannel: true,
+			check: learnChannel, do: (*stage).makeChannel,
+		},
 		{form: form("role NAME"), setting: true, do: (*stage).makeRole},
-		{form: form("person NAME"), clauses: with("may manage messages", "may manage the server", "is a bot"), setting: true,
-			check: learnPerson, do: (*stage).makePerson},
+		{
+			form: form("person NAME"), clauses: with("may manage messages", "may manage the server", "is a bot"), setting: true,
+			check: learnPerson, do: (*stage).makePerson,
+		},
 		{form: form("setting NAME WORD"), clauses: with("for PERSON", placeClauses), do: (*stage).storeSetting},
 	}
 }

@@ -28,7 +28,7 @@ func acquire(dir string) (*lock, error) {
 		return nil, fmt.Errorf("open the lock of the data folder %s: %w; make the file writable for the user that runs Parley", path, err)
 	}
 	if err := tryLock(file); err != nil {
-		defer file.Close() // nothing was written
+		defer func() { _ = file.Close() }() // nothing was written
 		if !errors.Is(err, errHeld) {
 			return nil, fmt.Errorf("lock the data folder with %s: %w", path, err)
 		}
