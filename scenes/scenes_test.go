@@ -73,7 +73,16 @@ func TestScenes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	play(t, scenes)
+	play(t, scenes, app.SceneBooter(childArgument))
+}
+
+// TestScenesOnServers plays them once more on Postgres and Redis.
+func TestScenesOnServers(t *testing.T) {
+	scenes, err := scene.Load(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	play(t, scenes, newServers(t, app.SceneBooter(childArgument)))
 }
 
 var fence = regexp.MustCompile("(?ms)^```scene\n(.*?)^```")
@@ -96,13 +105,13 @@ func TestExamples(t *testing.T) {
 	if len(scenes) < 20 {
 		t.Fatalf("docs/scenes.md has %d examples; there were more", len(scenes))
 	}
-	play(t, scenes)
+	play(t, scenes, app.SceneBooter(childArgument))
 }
 
 // play runs scenes beside each other and tells each result as a test of its name.
-func play(t *testing.T, scenes []*scene.Scene) {
+func play(t *testing.T, scenes []*scene.Scene, booter scene.Booter) {
 	t.Helper()
-	options := scene.Options{Booter: app.SceneBooter(childArgument), Validator: discordspec.New(t)}
+	options := scene.Options{Booter: booter, Validator: discordspec.New(t)}
 	scene.RunAll(t.Context(), scenes, options, func(r scene.Result) {
 		t.Run(r.Scene.Name(), func(t *testing.T) {
 			if r.Err != nil {

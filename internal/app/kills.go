@@ -47,8 +47,7 @@ func (a *App) hearKills(ctx context.Context) {
 			a.log.Warn().Err(err).Msg("kill.unreadable")
 			return
 		}
-		report := a.manager.Kill(ctx, req)
-		a.log.Info().Int("killed", len(report.Killed)).Int("discarded", report.Discarded).Str("actor", req.Actor.ID).Msg("kill.heard")
+		a.manager.Kill(ctx, req) // it logs what it ends
 	})
 	if err != nil {
 		a.log.Error().Err(err).Msg("kill.bus_ended")

@@ -34,7 +34,7 @@ type booter struct {
 
 // Boot implements scene.Booter.
 func (b booter) Boot(ctx context.Context, s scene.Setup) (scene.Bot, error) {
-	environ := b.environ(s)
+	environ := environOf(s)
 	cfg, _, err := config.Load(environ)
 	if err != nil {
 		return nil, err
@@ -69,11 +69,8 @@ func (b booter) Boot(ctx context.Context, s scene.Setup) (scene.Bot, error) {
 	return bot, nil
 }
 
-func (b booter) environ(s scene.Setup) []string {
+func environOf(s scene.Setup) []string {
 	environ := []string{"DISCORD_API_URL=" + s.DiscordAPI, "LOG_FORMAT=json"}
-	for k, v := range b.env {
-		environ = append(environ, k+"="+v)
-	}
 	for k, v := range s.Env {
 		environ = append(environ, k+"="+v)
 	}

@@ -72,7 +72,7 @@ var confined = []struct {
 }{
 	{"github.com/bwmarrin/discordgo", []string{"bot"}},
 	{"github.com/gorilla/websocket", []string{"bot", "internal/discordsim"}},
-	{"github.com/jackc/pgx", []string{"store/postgres"}},
+	{"github.com/jackc/pgx", []string{"store/postgres", "internal/pgtest"}},
 	{"github.com/redis/go-redis", []string{"store/redis"}},
 	{"modernc.org/sqlite", []string{"store/sqlite"}},
 	{"database/sql", []string{"store/*", "migrations"}},

@@ -7,7 +7,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"hash/crc32"
+	"hash/fnv"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -42,18 +43,25 @@ func urlAt(addr, database string) string {
 	return at.String()
 }
 
-// Database gives the test a database of its own and returns its URL. state names what prepare does to an empty one, such
-// as a hash of the migrations; prepare runs once for each state.
-func Database(t testing.TB, state string, prepare func(ctx context.Context, url string) error) string {
+// Database gives the test a database of its own and returns its URL. prepare makes the schema of the migrations in an empty
+// one; it runs once for each state of them.
+func Database(t testing.TB, migrations fs.FS, prepare func(ctx context.Context, url string) error) string {
 	t.Helper()
 	admin := connect(t)
-	template := fmt.Sprintf("%stemplate_%08x", prefix, crc32.ChecksumIEEE([]byte(state)))
+	defer admin.Close(context.WithoutCancel(t.Context())) // nothing is lost with it
+	template := fmt.Sprintf("%stemplate_%016x", prefix, state(t, migrations))
 	ensure(t, admin, template, prepare)
 	name := fmt.Sprintf("%s%d_%s", prefix, time.Now().Unix(), strings.ToLower(rand.Text()[:10]))
 	run(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+template)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 		defer cancel()
+		admin, err := pgx.Connect(ctx, URL("postgres")) // anew: a test may have many databases, and the server few connections
+		if err != nil {
+			t.Errorf("connect to drop the test's database: %v", err)
+			return
+		}
+		defer admin.Close(ctx) // nothing is lost with it
 		if _, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("drop the test's database: %v", err)
 		}
@@ -64,10 +72,31 @@ func Database(t testing.TB, state string, prepare func(ctx context.Context, url 
 // Empty gives the test an empty database of its own.
 func Empty(t testing.TB) string {
 	t.Helper()
-	return Database(t, "empty", func(context.Context, string) error { return nil })
+	return Database(t, nil, func(context.Context, string) error { return nil })
 }
 
-// connect returns a connection that the test closes after its database is dropped.
+// state is a number that changes when a migration does.
+func state(t testing.TB, migrations fs.FS) uint64 {
+	t.Helper()
+	sum := fnv.New64a()
+	if migrations == nil {
+		return sum.Sum64()
+	}
+	err := fs.WalkDir(migrations, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(migrations, path)
+		_, _ = sum.Write(content) // a hash takes everything
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum.Sum64()
+}
+
+// connect returns a connection that the caller closes.
 func connect(t testing.TB) *pgx.Conn {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -79,7 +108,6 @@ func connect(t testing.TB) *pgx.Conn {
 		}
 		t.Skipf("PostgreSQL is not reachable at %s (POSTGRES_ADDR): %v", Addr(), err)
 	}
-	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) }) // nothing is lost with it
 	return conn
 }
 

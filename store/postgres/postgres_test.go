@@ -2,10 +2,7 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io/fs"
 	"testing"
 	"time"
 
@@ -37,27 +34,9 @@ func engine(t *testing.T, url string) storetest.Engine {
 // database gives the test a database with the schema of this binary.
 func database(t testing.TB) string {
 	t.Helper()
-	return pgtest.Database(t, schemaHash(t), func(ctx context.Context, url string) error {
+	return pgtest.Database(t, migrations.Postgres(), func(ctx context.Context, url string) error {
 		return Migrate(ctx, Config{URL: url})
 	})
-}
-
-// schemaHash changes when a migration does.
-func schemaHash(t testing.TB) string {
-	t.Helper()
-	sum := sha256.New()
-	err := fs.WalkDir(migrations.Postgres(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(migrations.Postgres(), path)
-		sum.Write(content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // open opens a store that the test closes.
