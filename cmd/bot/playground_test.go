@@ -33,7 +33,9 @@ func TestPlayground(t *testing.T) {
 	})
 
 	p.post("say", map[string]any{"person": you, "channel": general, "text": "<@" + p.bot + `> call risky_note {"text":"hi"}; then; say as you wish`})
-	card := p.sees("the card", func(e event) bool { return e.is("message") && strings.Contains(e.get("content"), "risky_note") && e.body["components"] != nil })
+	card := p.sees("the card", func(e event) bool {
+		return e.is("message") && strings.Contains(e.get("content"), "Approval needed") && e.body["components"] != nil
+	})
 	custom := regexp.MustCompile(`"custom_id":"([^"]+)"`).FindAllStringSubmatch(card.raw, -1)
 	if len(custom) != 3 {
 		t.Fatalf("the card has %d buttons: %s", len(custom), card.raw)
@@ -74,7 +76,9 @@ func TestPlaygroundKeepsItsData(t *testing.T) {
 	p = startPlayground(t, "-data", dir)
 	general, you = p.ids("general", "You")
 	p.post("say", map[string]any{"person": you, "channel": general, "text": "<@" + p.bot + "> what do you know about me"})
-	p.sees("the memory", func(e event) bool { return e.is("message") && e.get("author") == p.bot && strings.Contains(e.get("content"), "I like tea") })
+	p.sees("the memory", func(e event) bool {
+		return e.is("message") && e.get("author") == p.bot && strings.Contains(e.get("content"), "I like tea")
+	})
 	// The commands are registered in the new world, too.
 	p.post("slash", map[string]any{"person": you, "channel": general, "name": "help", "options": map[string]any{}})
 }
@@ -119,7 +123,7 @@ type played struct {
 
 func startPlayground(t *testing.T, args ...string) *played {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	stdout, printed := io.Pipe()
 	p := &played{t: t, events: make(chan event, 10_000), stderr: &bytes.Buffer{}}
 	ended := make(chan error, 1)
@@ -155,16 +159,16 @@ func startPlayground(t *testing.T, args ...string) *played {
 // follow reads the stream until it ends.
 func (p *played) follow() {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, p.url+"api/stream", nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+"api/stream", nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	go func() {
 		defer close(p.events)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return
+		}
 		defer resp.Body.Close()
 		lines := bufio.NewReader(resp.Body)
 		name := ""
@@ -210,6 +214,7 @@ func (p *played) sees(what string, want func(event) bool) event {
 	p.t.Helper()
 	late := time.NewTimer(20 * time.Second)
 	defer late.Stop()
+	var others []string
 	for {
 		select {
 		case e, ok := <-p.events:
@@ -219,8 +224,9 @@ func (p *played) sees(what string, want func(event) bool) event {
 			if want(e) {
 				return e
 			}
+			others = append(others, e.name+" "+e.raw)
 		case <-late.C:
-			p.t.Fatalf("%s never came; the log: %s", what, p.stderr)
+			p.t.Fatalf("%s never came; what came was:\n%s\nthe log: %s", what, strings.Join(others, "\n"), p.stderr)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func open(t *testing.T, cfg Config) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- p.Run(ctx, func() { close(ready) }) }()
 	transport := &http.Transport{}

@@ -115,11 +115,20 @@ func (p *Playground) Run(ctx context.Context, ready func()) error {
 
 	playing, leave := context.WithCancel(ctx)
 	defer leave()
+	// Whoever waits for the bot waits for this; a bot that hangs is given up on, and its process ends.
 	ended := make(chan error, 1)
-	wg.Go(func() { ended <- bot.Run(playing) })
-	if early, err := untilReady(ctx, bot, ended); early {
+	go func() { ended <- bot.Run(playing) }()
+	late := time.NewTimer(readyWithin)
+	defer late.Stop()
+	select {
+	case <-bot.Ready():
+	case err := <-ended:
+		return botEnded(ctx, err)
+	case <-ctx.Done():
+		return waitForEnd(ctx, ended)
+	case <-late.C:
 		leave()
-		return err
+		return errors.Join(fmt.Errorf("the bot was not ready after %s", readyWithin), waitForEnd(playing, ended))
 	}
 	ready()
 	select {
@@ -130,22 +139,7 @@ func (p *Playground) Run(ctx context.Context, ready func()) error {
 	return waitForEnd(ctx, ended)
 }
 
-// untilReady reports early when there is nothing to serve: the bot has ended or hangs.
-func untilReady(ctx context.Context, bot Bot, ended <-chan error) (early bool, err error) {
-	late := time.NewTimer(readyWithin)
-	defer late.Stop()
-	select {
-	case <-bot.Ready():
-		return false, nil
-	case err := <-ended:
-		return true, botEnded(ctx, err)
-	case <-ctx.Done():
-		return true, waitForEnd(ctx, ended)
-	case <-late.C:
-		return true, fmt.Errorf("the bot was not ready after %s", readyWithin)
-	}
-}
-
+// waitForEnd waits for a bot that was told to end.
 func waitForEnd(ctx context.Context, ended <-chan error) error {
 	late := time.NewTimer(stopWithin)
 	defer late.Stop()

@@ -210,13 +210,19 @@ func TestTakenPortTakesTheNext(t *testing.T) {
 				break
 			}
 		}
-		ln.Close()
+		if err := ln.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if p == nil {
 		t.Fatal("no free port was found beside a taken one")
 	}
-	defer first.Close()
-	defer p.Close()
+	t.Cleanup(func() {
+		p.Close()
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	if p.Taken() != first.Addr().String() {
 		t.Errorf("taken is %q, want %q", p.Taken(), first.Addr())
 	}
