@@ -17,8 +17,10 @@ type reply struct {
 	pieces []string
 	pace   time.Duration
 	// wait is how long it is silent first; hang: for ever after the pieces.
-	wait  time.Duration
-	hang  bool
+	wait time.Duration
+	hang bool
+	// deaf is how long it takes to notice that the request has ended.
+	deaf  time.Duration
 	calls []providers.CallDelta
 	err   error
 	panic string
@@ -104,6 +106,7 @@ func (m *model) Stream(ctx context.Context, req providers.Request) iter.Seq2[pro
 		switch {
 		case r.hang:
 			<-ctx.Done()
+			time.Sleep(r.deaf)
 			yield(nil, context.Cause(ctx))
 			return
 		case r.err != nil:

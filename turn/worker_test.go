@@ -44,25 +44,18 @@ func TestStopAndKill(t *testing.T) {
 		w.ended(store.TurnStoppedByUser, store.TurnCompleted)
 	})
 	row(t, "TL074", "nothing of the owner fills the line while their stop is pending", func(t *testing.T) {
-		w := newWorld(t)
-		// A model that takes a while to notice that its request has ended.
-		slow := make(chan struct{})
-		w.tools = []registry.Tool{tool("busy", func(context.Context) registry.Result { <-slow; return registry.OK(nil) })}
-		w.store.set(func(s *memory) {})
-		w.start()
+		w := newWorld(t).start()
 		defer w.stop()
-		w.model.will(hangs("half"))
+		w.model.will(reply{pieces: []string{"half"}, hang: true, deaf: time.Second})
 		w.say("ana", "c", "@bot one")
-		again := w.message("ana", "c", "@bot and another thing")
-		// Both reach the worker before the stream can end.
-		w.m.Stop(context.Background(), turn.KillRequest{ChannelID: "c", GuildID: guildID, Actor: turn.Actor{ID: "9ana"}})
-		w.m.Receive(context.Background(), again)
-		synctest.Wait()
-		close(slow)
-		got := w.tape.verdicts(again.MessageID)
-		if !slices.Equal(got, []string{"ignore:stop_pending"}) && !slices.Equal(got, []string{"admit:mention"}) {
-			t.Errorf("judged %v", got)
+		w.say("ana", "c", "stop")
+		again := w.say("ana", "c", "@bot and another thing")
+		w.admission(again, "ignore:stop_pending")
+		if got := w.m.Status("c"); got.Waiting != 0 || got.Running == nil {
+			t.Errorf("the channel has %+v", got)
 		}
+		w.pass(2 * time.Second)
+		w.ended(store.TurnStoppedByUser)
 	})
 	row(t, "TL084 TL085 TL086", "the owner's stop ends the turn; others' don't, and neither does a word with stop in it", func(t *testing.T) {
 		w := newWorld(t).start()
