@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// The playground with the real bot, as its page uses it: an answer, a private answer to a command, a form, an end.
+// The playground with the real bot, as its page uses it: an answer, a private answer to a command, a form, an end. Tests
+// that start one are not parallel: discordgo's logger is one for the whole process.
 func TestPlayground(t *testing.T) {
-	t.Parallel()
 	p := startPlayground(t)
 	general, you := p.ids("general", "You")
 
@@ -64,7 +64,6 @@ func TestPlayground(t *testing.T) {
 }
 
 func TestPlaygroundKeepsItsData(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	p := startPlayground(t, "-data", dir)
 	general, you := p.ids("general", "You")

@@ -51,6 +51,9 @@ document.addEventListener("keydown", (e) => {
   select(order[(at + (e.key === "ArrowDown" ? 1 : order.length - 1)) % order.length]);
 });
 
+// On a narrow window the inspector would lie over the chat.
+document.body.classList.toggle("no-inspector", innerWidth <= 960);
+
 const start = new URLSearchParams(location.hash.slice(1));
 state.current = start.get("channel") || "";
 connect(start.get("person") || "");
