@@ -169,13 +169,33 @@ func (m *Manager) recall(t store.Turn, said string) []providers.Message {
 		m.Log.Error().Err(err).Str("turn", t.ID).Msg("context.transcript_unreadable")
 	}
 	messages = slices.DeleteFunc(messages, func(x providers.Message) bool { return x.Role == providers.RoleNote })
+	how := howEnded(t.Status)
+	if len(t.AnswerIDs) == 0 {
+		var unheard bool
+		if messages, unheard = withoutWords(messages); unheard && how == "" {
+			how = "that answer could not be delivered: nobody has seen it"
+		}
+	}
 	if len(messages) == 0 && strings.TrimSpace(said) != "" {
 		messages = []providers.Message{{Role: providers.RoleAssistant, Content: said}}
 	}
-	if how := howEnded(t.Status); how != "" && len(messages) > 0 {
+	if how != "" && (len(messages) > 0 || len(t.AnswerIDs) == 0) {
 		messages = append(messages, providers.Message{Role: providers.RoleUser, Content: remark(how)})
 	}
 	return messages
+}
+
+// withoutWords leaves of an exchange what happened whether or not anybody saw the answer: its calls and their results.
+func withoutWords(messages []providers.Message) (kept []providers.Message, unheard bool) {
+	for _, x := range messages {
+		if x.Role == providers.RoleAssistant && strings.TrimSpace(x.Content) != "" {
+			x.Content, unheard = "", true
+		}
+		if x.Role != providers.RoleAssistant || len(x.Calls) > 0 {
+			kept = append(kept, x)
+		}
+	}
+	return kept, unheard
 }
 
 // howEnded tells the model of a past turn that did not end by itself, so that a stop is not taken for a fault.
