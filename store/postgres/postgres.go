@@ -63,6 +63,7 @@ var (
 	_ store.Journal  = (*DB)(nil)
 	_ store.Triggers = (*DB)(nil)
 	_ store.Settings = (*DB)(nil)
+	_ store.Members  = (*DB)(nil)
 )
 
 // Open connects, waiting for a server that is away as long as cfg says, and brings the schema up to date; of several

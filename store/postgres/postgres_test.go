@@ -20,7 +20,7 @@ func engine(t *testing.T, url string) storetest.Engine {
 	t.Helper()
 	db := open(t, url)
 	return storetest.Engine{
-		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db,
+		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Members: db,
 		Reopen: func(t *testing.T) storetest.Engine {
 			t.Helper()
 			if err := db.Close(); err != nil {

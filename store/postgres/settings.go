@@ -33,14 +33,19 @@ func (db *DB) SettingsOf(ctx context.Context, scope store.SettingScope, id strin
 	if err != nil {
 		return nil, db.fail(ctx, doing, err)
 	}
+	values, err := settingsOf(ctx, db.pool, owner)
+	return values, db.fail(ctx, doing, err)
+}
+
+func settingsOf(ctx context.Context, on runner, owner args) (map[string]string, error) {
 	type pair struct{ name, value string }
-	found, err := query(ctx, db.pool, `SELECT name, value FROM settings
+	found, err := query(ctx, on, `SELECT name, value FROM settings
 		WHERE guild_id = @guild AND channel_id = @channel AND member_id = @member`, owner, func(row pgx.CollectableRow) (p pair, err error) {
 		err = row.Scan(&p.name, &p.value)
 		return p, err
 	})
 	if err != nil {
-		return nil, db.fail(ctx, doing, err)
+		return nil, err
 	}
 	values := make(map[string]string, len(found))
 	for _, p := range found {

@@ -15,16 +15,18 @@ type kind struct {
 	holds string
 	// member is true when keys of the kind name a member; erasing the member deletes them.
 	member bool
-	// channel is true when keys of the kind name a channel; erasing a member deletes those of the member's DM channels.
+	// channel is true when keys of the kind begin with a channel; erasing a member deletes those of the member's DM channels.
 	channel bool
+	// erased is what people call it.
+	erased store.Kind
 }
 
 // The kinds of keys.
 var (
 	claimKey   = kind{name: "claim:", holds: "who answers a message: the time the claim expires"}
-	windowsKey = kind{name: "windows:", holds: "a channel's affordance windows: tool to turns left", channel: true}
-	countedKey = kind{name: "counted:", holds: "what was open in a turn that has counted its channel's windows down", channel: true}
-	rateKey    = kind{name: "rate:", holds: "the times of the events that a rate counted", member: true, channel: true}
+	windowsKey = kind{name: "windows:", holds: "a channel's affordance windows: tool to turns left", channel: true, erased: store.KindWindows}
+	countedKey = kind{name: "counted:", holds: "what was open in a turn that has counted its channel's windows down", channel: true, erased: store.KindWindows}
+	rateKey    = kind{name: "rate:", holds: "the times of the events that a rate counted", member: true, erased: store.KindRates}
 	budgetKey  = kind{name: "budget", holds: "the time until which the requests of all processes are spent"}
 	killsKey   = kind{name: "kills", holds: "nothing: the channel that carries orders to stop"}
 )

@@ -56,11 +56,12 @@ type DB struct {
 }
 
 var (
-	_ store.Claims  = (*DB)(nil)
-	_ store.Windows = (*DB)(nil)
-	_ store.Rates   = (*DB)(nil)
-	_ store.KillBus = (*DB)(nil)
-	_ store.Budget  = (*DB)(nil)
+	_ store.Claims          = (*DB)(nil)
+	_ store.Windows         = (*DB)(nil)
+	_ store.Rates           = (*DB)(nil)
+	_ store.KillBus         = (*DB)(nil)
+	_ store.Budget          = (*DB)(nil)
+	_ store.FleetingMembers = (*DB)(nil)
 )
 
 // Open connects, waiting for a server that is away as long as cfg says. The caller closes the store.

@@ -20,6 +20,7 @@ import (
 var memberColumns = []string{
 	"memories.author_member_id",
 	"memories.member_id",
+	"rates.member_id",
 	"settings.member_id",
 	"turns.owner_member_id",
 	"waiting_triggers.owner_member_id",
@@ -117,7 +118,8 @@ func fill(t *testing.T, db *DB, member string) {
 	_, guildErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "b", AuthorID: member}, 9)
 	_, claimErr := db.Claim(ctx, "message", time.Minute, now)
 	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", now)
-	err := errors.Join(memberErr, guildErr, claimErr, consumeErr,
+	_, rateErr := db.AllowEvent(ctx, store.Rate{Name: "turns", MemberID: member}, 9, time.Minute, now)
+	err := errors.Join(memberErr, guildErr, claimErr, consumeErr, rateErr,
 		db.BeginTurn(ctx, store.Turn{ID: "t", ChannelID: "c", GuildID: "1", OwnerID: member}),
 		db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}),
 		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),

@@ -86,7 +86,7 @@ func TestOpenRefuses(t *testing.T) {
 				}
 				return dir
 			},
-			says: []string{fileName, "version 9000", "version 1", "newer Parley"},
+			says: []string{fileName, "version 9000", "up to version", "newer Parley"},
 		},
 		{
 			name: "a folder in use",

@@ -54,13 +54,16 @@ type DB struct {
 }
 
 var (
-	_ store.Memories = (*DB)(nil)
-	_ store.Turns    = (*DB)(nil)
-	_ store.Journal  = (*DB)(nil)
-	_ store.Triggers = (*DB)(nil)
-	_ store.Settings = (*DB)(nil)
-	_ store.Claims   = (*DB)(nil)
-	_ store.Windows  = (*DB)(nil)
+	_ store.Memories        = (*DB)(nil)
+	_ store.Turns           = (*DB)(nil)
+	_ store.Journal         = (*DB)(nil)
+	_ store.Triggers        = (*DB)(nil)
+	_ store.Settings        = (*DB)(nil)
+	_ store.Claims          = (*DB)(nil)
+	_ store.Windows         = (*DB)(nil)
+	_ store.Rates           = (*DB)(nil)
+	_ store.Members         = (*DB)(nil)
+	_ store.FleetingMembers = (*DB)(nil)
 )
 
 // Open opens the store in cfg.Dir, creating it if there is none, and brings its schema up to date. It refuses a folder

@@ -15,7 +15,8 @@ func engine(t *testing.T, dir string) storetest.Engine {
 	t.Helper()
 	db := open(t, dir)
 	return storetest.Engine{
-		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Claims: db, Windows: db,
+		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Claims: db, Windows: db, Rates: db,
+		Members: db, Fleeting: db,
 		Reopen: func(t *testing.T) storetest.Engine {
 			t.Helper()
 			if err := db.Close(); err != nil {

@@ -45,11 +45,17 @@ func (db *DB) DeleteWaiting(ctx context.Context, messageIDs ...string) error {
 	return db.fail(ctx, doing, err)
 }
 
+const waitingColumns = `message_id, channel_id, guild_id, owner_member_id, payload, queued_at`
+
 // AllWaiting implements store.Triggers.
 func (db *DB) AllWaiting(ctx context.Context) ([]store.Waiting, error) {
 	var all []store.Waiting
-	err := db.read.query(ctx, `SELECT message_id, channel_id, guild_id, owner_member_id, payload, queued_at
-		FROM waiting_triggers ORDER BY queued_at, seq`, nil, func(r row) error {
+	err := db.read.query(ctx, `SELECT `+waitingColumns+` FROM waiting_triggers ORDER BY queued_at, seq`, nil, collectWaiting(&all))
+	return all, db.fail(ctx, "read waiting triggers", err)
+}
+
+func collectWaiting(into *[]store.Waiting) func(row) error {
+	return func(r row) error {
 		var (
 			w       store.Waiting
 			payload string
@@ -57,10 +63,9 @@ func (db *DB) AllWaiting(ctx context.Context) ([]store.Waiting, error) {
 		)
 		err := r.Scan(&w.MessageID, &w.ChannelID, &w.GuildID, &w.OwnerID, &payload, &queued)
 		w.Payload, w.QueuedAt = json.RawMessage(payload), queued.Time
-		all = append(all, w)
+		*into = append(*into, w)
 		return err
-	})
-	return all, db.fail(ctx, "read waiting triggers", err)
+	}
 }
 
 // document makes a payload that is never NULL.

@@ -24,6 +24,8 @@ type Engine struct {
 	Windows  store.Windows
 	Rates    store.Rates
 	Budget   store.Budget
+	Members  store.Members
+	Fleeting store.FleetingMembers
 	// Reopen closes the engine and opens it again over the same data, as a restart does; the receiver is not used any more.
 	Reopen func(t *testing.T) Engine
 }
@@ -54,6 +56,8 @@ func Run(t *testing.T, open func(t *testing.T) Engine) {
 	part("Windows", func(e Engine) bool { return e.Windows != nil }, windows)
 	part("Rates", func(e Engine) bool { return e.Rates != nil }, rates)
 	part("Budget", func(e Engine) bool { return e.Budget != nil }, budget)
+	part("Members", func(e Engine) bool { return e.Members != nil }, members)
+	part("Fleeting members", func(e Engine) bool { return e.Fleeting != nil }, fleetingMembers)
 	part("Text", func(e Engine) bool {
 		return e.Turns != nil && e.Memories != nil && e.Journal != nil && e.Triggers != nil
 	}, text)
