@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/parleybot/parley/internal/pgtest"
+	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/storetest"
+)
+
+// proxied gives a store that talks to its server through a proxy.
+func proxied(t *testing.T) (*DB, *storetest.Proxy) {
+	t.Helper()
+	url := database(t)
+	proxy := storetest.NewProxy(t, pgtest.Addr())
+	return open(t, strings.Replace(url, pgtest.Addr(), proxy.Addr(), 1)), proxy
+}
+
+func begin(ctx context.Context, db *DB, id string) error {
+	return db.BeginTurn(ctx, store.Turn{ID: id, ChannelID: "c", OwnerID: "ana"})
+}
+
+func TestAwayAtStart(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	proxy := storetest.NewProxy(t, pgtest.Addr())
+	proxy.Cut()
+	tries := 0
+	db, err := Open(t.Context(), Config{URL: strings.Replace(url, pgtest.Addr(), proxy.Addr(), 1), Waiting: func(err error, next time.Duration) {
+		if tries++; tries == 2 {
+			proxy.Restore(t)
+		}
+		if err == nil || next <= 0 {
+			t.Errorf("told of %v, next in %v", err, next)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(begin(t.Context(), db, "t"), db.Close()); err != nil {
+		t.Error(err)
+	}
+	if tries < 2 {
+		t.Errorf("%d tries found it away", tries)
+	}
+}
+
+// TestCut: while the server is away every call says so at once, and afterwards all is as before.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	db, proxy := proxied(t)
+	ctx := t.Context()
+	if err := begin(ctx, db, "before"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		proxy.Cut()
+		_, findErr := db.FindMemories(ctx, store.MemoryQuery{GuildID: "1", MemberID: "ana", Text: "tea"})
+		_, addErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "x"}, 9)
+		_, _, sweepErr := db.Sweep(ctx, time.Now())
+		_, _, eraseErr := db.EraseMember(ctx, "ana")
+		_, exportErr := db.ExportMember(ctx, "ana")
+		for i, err := range []error{begin(ctx, db, "t"), findErr, addErr, sweepErr, eraseErr, exportErr, db.Ping(ctx)} {
+			if !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("call %d while away: %v, want ErrUnavailable", i, err)
+			}
+		}
+		proxy.Restore(t)
+		if err := db.FinishTurn(ctx, store.Turn{ID: "before", Status: store.TurnCompleted}); err != nil {
+			t.Errorf("back again: %v", err)
+		}
+	}
+	if err := db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a turn that was refused is there: %v", err)
+	}
+}
+
+// TestSilenceHoldsNobody: a server that does not answer cannot hold a caller whose context ends, for example by a kill.
+func TestSilenceHoldsNobody(t *testing.T) {
+	t.Parallel()
+	db, proxy := proxied(t)
+	if err := begin(t.Context(), db, "t"); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Silence()
+	killed := errors.New("killed")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	answered := make(chan error, 1)
+	go func() { answered <- db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}) }()
+	select {
+	case err := <-answered:
+		t.Fatalf("answered through the silence: %v", err)
+	case <-time.After(50 * time.Millisecond): // long enough for the statement to be on its way
+	}
+	cancel(killed)
+	select {
+	case err := <-answered:
+		if !errors.Is(err, killed) {
+			t.Errorf("%v, want the context's cause", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the silence held a caller whose context had ended")
+	}
+	proxy.Speak()
+	if err := begin(t.Context(), db, "after"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStatementTimeout: a statement that waits for somebody's lock ends by itself and says why.
+func TestStatementTimeout(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	db, err := Open(t.Context(), Config{URL: url, StatementTimeout: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() // a test of its content, not of Close
+	holder := open(t, url)
+	ctx := t.Context()
+	if err := begin(ctx, db, "t"); err != nil {
+		t.Fatal(err)
+	}
+	err = pgx.BeginFunc(ctx, holder.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT FROM turns WHERE id = 't' FOR UPDATE`); err != nil {
+			return err
+		}
+		err := db.FinishTurn(ctx, store.Turn{ID: "t", Status: store.TurnCompleted})
+		if !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "longer than its timeout") {
+			t.Errorf("behind a lock: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.FinishTurn(ctx, store.Turn{ID: "t", Status: store.TurnCompleted}); err != nil {
+		t.Errorf("the lock is free: %v", err)
+	}
+}
+
+// TestPoolIsBounded: however many ask, the server sees no more connections than the pool may have, and the presence.
+func TestPoolIsBounded(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	db, err := Open(t.Context(), Config{URL: url, Connections: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() // a test of its content, not of Close
+	var group sync.WaitGroup
+	for i := range storetest.Writers {
+		group.Go(func() {
+			if err := begin(t.Context(), db, fmt.Sprint(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	var connections int
+	if err := db.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()`).Scan(&connections); err != nil {
+		t.Fatal(err)
+	}
+	if connections > 4 {
+		t.Errorf("%d connections, want at most 3 and the presence", connections)
+	}
+}

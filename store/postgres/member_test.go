@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/parleybot/parley/store"
+)
+
+// memberColumns is every column that holds a member's id. Erasing a member deletes by these; a new one belongs here and
+// there.
+var memberColumns = []string{
+	"memories.author_member_id",
+	"memories.member_id",
+	"settings.member_id",
+	"turns.owner_member_id",
+	"waiting_triggers.owner_member_id",
+}
+
+// TestMemberIDsStayInTheirColumns puts a member's id wherever a record has one, and finds it in no column whose name does
+// not say so; after erasing it is in none. This is what holds the naming rule: a new column that breaks it fails here.
+func TestMemberIDsStayInTheirColumns(t *testing.T) {
+	t.Parallel()
+	db := open(t, database(t))
+	const member = "700000000000000001"
+	fill(t, db, member)
+	var named []string
+	for _, c := range columns(t, db) {
+		if c.name == "member_id" || strings.HasSuffix(c.name, "_member_id") {
+			named = append(named, c.table+"."+c.name)
+		}
+	}
+	if diff := cmp.Diff(memberColumns, named); diff != "" {
+		t.Errorf("columns named for a member's id (-listed +in the schema):\n%s", diff)
+	}
+	if diff := cmp.Diff(memberColumns, holding(t, db, member)); diff != "" {
+		t.Errorf("columns that hold a member's id (-listed +found):\n%s", diff)
+	}
+	if _, _, err := db.EraseMember(t.Context(), member); err != nil {
+		t.Fatal(err)
+	}
+	if left := holding(t, db, member); len(left) > 0 {
+		t.Errorf("after erasing, the id is still in %v", left)
+	}
+	for _, table := range []string{"calls", "memory_terms"} { // what hangs from those rows
+		if n := count(t, db, table); n > 0 {
+			t.Errorf("%d rows are left in %s", n, table)
+		}
+	}
+}
+
+// fill writes one record of every kind that names the member.
+func fill(t *testing.T, db *DB, member string) {
+	t.Helper()
+	ctx := t.Context()
+	_, memberErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeMember, GuildID: "1", MemberID: member, Content: "a", AuthorID: member}, 9)
+	_, guildErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "b", AuthorID: member}, 9)
+	if err := errors.Join(memberErr, guildErr,
+		db.BeginTurn(ctx, store.Turn{ID: "t", ChannelID: "c", GuildID: "1", OwnerID: member}),
+		db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}),
+		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),
+		db.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: "n", Value: "v"}),
+	); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type column struct{ table, name string }
+
+// columns lists every column of every table.
+func columns(t *testing.T, db *DB) []column {
+	t.Helper()
+	all, err := query(t.Context(), db.pool, `SELECT table_name, column_name FROM information_schema.columns
+		WHERE table_schema = 'public' ORDER BY table_name, column_name`, nil, func(row pgx.CollectableRow) (c column, err error) {
+		err = row.Scan(&c.table, &c.name)
+		return c, err
+	})
+	if err != nil || len(all) < 50 {
+		t.Fatalf("%d columns, %v", len(all), err)
+	}
+	return all
+}
+
+// holding lists the columns in which the text is.
+func holding(t *testing.T, db *DB, text string) []string {
+	t.Helper()
+	var found []string
+	for _, c := range columns(t, db) {
+		if c.table == "memory_terms" {
+			continue // an index: it goes with memories, which is looked at where this is used
+		}
+		in := pgx.Identifier{c.table}.Sanitize()
+		rows, err := query(t.Context(), db.pool, `SELECT true FROM `+in+` WHERE strpos(`+pgx.Identifier{c.name}.Sanitize()+`::text, @text) > 0`,
+			args{"text": text}, pgx.RowTo[bool])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) > 0 && !slices.Contains(found, c.table+"."+c.name) {
+			found = append(found, c.table+"."+c.name)
+		}
+	}
+	return found
+}
+
+func count(t *testing.T, db *DB, table string) int {
+	t.Helper()
+	n, err := query(t.Context(), db.pool, `SELECT count(*) FROM `+pgx.Identifier{table}.Sanitize(), nil, pgx.RowTo[int])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n[0]
+}

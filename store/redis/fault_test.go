@@ -1,0 +1,157 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/storetest"
+)
+
+// proxied gives a store that talks to its server through a proxy.
+func proxied(t *testing.T, prefix string) (*DB, *storetest.Proxy) {
+	t.Helper()
+	open(t, prefix) // skips without a server
+	at, err := url.Parse(address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := storetest.NewProxy(t, at.Host)
+	at.Host = proxy.Addr()
+	db, err := Open(t.Context(), Config{URL: at.String(), Prefix: prefix, Patience: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // a test of its content, not of Close
+	return db, proxy
+}
+
+func TestAwayAtStart(t *testing.T) {
+	t.Parallel()
+	_, proxy := proxied(t, prefix(t))
+	proxy.Cut()
+	tries := 0
+	db, err := Open(t.Context(), Config{URL: "redis://" + proxy.Addr() + "/9", Waiting: func(error, time.Duration) {
+		if tries++; tries == 2 {
+			proxy.Restore(t)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil || tries < 2 {
+		t.Errorf("%d tries found it away, close: %v", tries, err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		url, says   string
+		unavailable bool
+	}{
+		"nothing":               {"", "REDIS_URL cannot be read", false},
+		"something else":        {"http://u:hunter2@127.0.0.1", "REDIS_URL cannot be read", false},
+		"a server that is away": {"redis://u:hunter2@127.0.0.1:1/0", "the server is away", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, err := Open(t.Context(), Config{URL: test.url, Patience: -1})
+			if err == nil {
+				t.Fatal("opened", db.Close())
+			}
+			if !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error is %q; want it to say %q and no password", err, test.says)
+			}
+			if errors.Is(err, store.ErrUnavailable) != test.unavailable {
+				t.Errorf("ErrUnavailable is %t: %v", !test.unavailable, err)
+			}
+		})
+	}
+}
+
+// TestCut: while the server is away every call says so, and afterwards what was kept is there.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	db, proxy := proxied(t, prefix(t))
+	ctx, now := t.Context(), time.Now()
+	if won, err := db.Claim(ctx, "m", time.Minute, now); err != nil || !won {
+		t.Fatal(won, err)
+	}
+	proxy.Cut()
+	_, claimErr := db.Claim(ctx, "n", time.Minute, now)
+	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", now)
+	_, allowErr := db.AllowEvent(ctx, store.Rate{Name: "turns"}, 1, time.Minute, now)
+	_, takeErr := db.TakeRequests(ctx, 1, 50, now)
+	_, eraseErr := db.EraseFleeting(ctx, "ana", nil)
+	for i, err := range []error{
+		claimErr, consumeErr, allowErr, takeErr, eraseErr, db.RetainWindow(ctx, "c", "a", 1, now), db.ClearWindows(ctx, "c"),
+		db.Unclaim(ctx, "m"), db.PublishKill(ctx, nil), db.Ping(ctx),
+	} {
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("call %d while away: %v, want ErrUnavailable", i, err)
+		}
+	}
+	proxy.Restore(t)
+	if won, err := db.Claim(ctx, "m", time.Minute, now); err != nil || won {
+		t.Errorf("back again, the claim is %t, %v; want it held", won, err)
+	}
+}
+
+// TestSilenceHoldsNobody: a server that does not answer holds a caller until its deadline and no longer.
+func TestSilenceHoldsNobody(t *testing.T) {
+	t.Parallel()
+	db, proxy := proxied(t, prefix(t))
+	proxy.Silence()
+	late := errors.New("late")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, late)
+	defer cancel()
+	begin := time.Now()
+	_, err := db.ConsumeWindows(ctx, "c", "t", time.Now())
+	if !errors.Is(err, late) {
+		t.Errorf("%v, want the context's cause", err)
+	}
+	if took := time.Since(begin); took > answerTimeout {
+		t.Errorf("held for %v", took)
+	}
+}
+
+// TestKillBusComesBack: after a lost connection the bus hears again.
+func TestKillBusComesBack(t *testing.T) {
+	t.Parallel()
+	shared := prefix(t)
+	db, proxy := proxied(t, shared)
+	other := open(t, shared)
+	ctx, stop := context.WithCancel(t.Context())
+	listening, ended, heard := make(chan struct{}), make(chan error, 1), make(chan string, 1000)
+	go func() {
+		ended <- db.SubscribeKills(ctx, func() { close(listening) }, func(order []byte) { heard <- string(order) })
+	}()
+	<-listening
+	proxy.Cut()
+	proxy.Restore(t)
+	for deadline := time.Now().Add(20 * time.Second); len(heard) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing was heard after the connection was lost")
+		}
+		if err := other.PublishKill(t.Context(), []byte("stop")); err != nil {
+			t.Fatal(err)
+		}
+		select { // not as fast as the server can
+		case order := <-heard:
+			heard <- order
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if order := <-heard; order != "stop" {
+		t.Errorf("heard %q", order)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

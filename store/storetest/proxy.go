@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Proxy stands between an engine and its real server and can be away, silent or slow. It is safe for concurrent use.
+type Proxy struct {
+	target string
+
+	mu     sync.Mutex
+	listen net.Listener // nil while it is away
+	addr   string
+	open   map[net.Conn]bool
+	delay  time.Duration
+	silent chan struct{} // closed when it speaks again; nil while it does
+	work   sync.WaitGroup
+}
+
+// NewProxy stands in front of a server's address until the end of the test.
+func NewProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	p := &Proxy{target: target, addr: "127.0.0.1:0", open: make(map[net.Conn]bool)}
+	p.Restore(t)
+	t.Cleanup(func() {
+		p.Speak()
+		p.Cut()
+		p.work.Wait()
+	})
+	return p
+}
+
+// Addr is where the proxy is, also while it is away.
+func (p *Proxy) Addr() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.addr
+}
+
+// Cut ends all connections and takes no more, as a server that has stopped.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listen != nil {
+		_ = p.listen.Close() // whatever it says, it is closed
+		p.listen = nil
+	}
+	for conn := range p.open {
+		_ = conn.Close() // whatever it says, it is closed
+	}
+}
+
+// Restore takes connections again.
+func (p *Proxy) Restore(t testing.TB) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	listen, err := net.Listen("tcp", p.addr) //nolint:noctx // a test's own, on loopback
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.listen, p.addr = listen, listen.Addr().String()
+	p.work.Go(func() { p.accept(listen) })
+}
+
+// Silence keeps everything back until Speak: connections are made and nothing answers.
+func (p *Proxy) Silence() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.silent == nil {
+		p.silent = make(chan struct{})
+	}
+}
+
+// Speak lets everything through that was kept back.
+func (p *Proxy) Speak() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.silent != nil {
+		close(p.silent)
+		p.silent = nil
+	}
+}
+
+// Delay keeps every piece back for that long from now on.
+func (p *Proxy) Delay(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = by
+}
+
+func (p *Proxy) accept(listen net.Listener) {
+	for {
+		client, err := listen.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", p.target) //nolint:noctx // a test's own, on loopback
+		if err != nil {
+			_ = client.Close() // the server is not there either
+			continue
+		}
+		p.mu.Lock()
+		if p.listen != listen { // cut meanwhile
+			_, _ = client.Close(), server.Close()
+		}
+		p.open[client], p.open[server] = true, true
+		p.mu.Unlock()
+		p.work.Go(func() { p.pass(client, server) })
+		p.work.Go(func() { p.pass(server, client) })
+	}
+}
+
+func (p *Proxy) pass(from, to net.Conn) {
+	defer func() {
+		_, _ = from.Close(), to.Close()
+		p.mu.Lock()
+		delete(p.open, from)
+		p.mu.Unlock()
+	}()
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(piece)
+		p.mu.Lock()
+		delay, silent := p.delay, p.silent
+		p.mu.Unlock()
+		if silent != nil {
+			<-silent
+		}
+		if delay > 0 {
+			<-time.After(delay) // the fault itself, not a wait for something
+		}
+		if n > 0 {
+			if _, err := to.Write(piece[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
