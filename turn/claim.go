@@ -130,9 +130,44 @@ func (m *Manager) updateWaiting(channelID string, q *queued, in Inbound) {
 	})
 }
 
-// unstore removes a waiting trigger from the store, beside the worker.
+// unstore removes a waiting trigger from the store, beside the worker. A trigger that stayed there would be answered again
+// after a restart, so what could not be removed is tried again: with the next one, and at the end.
 func (m *Manager) unstore(messageID string) {
-	m.aside("removing a trigger", func(ctx context.Context) error { return m.Store.DeleteWaiting(ctx, messageID) })
+	m.owned.Go(func() { m.remove(messageID) })
+}
+
+func (m *Manager) remove(messageIDs ...string) {
+	ids := append(messageIDs, m.owed.take()...)
+	if len(ids) == 0 {
+		return
+	}
+	if !m.io("removing triggers", func(ctx context.Context) error { return m.Store.DeleteWaiting(ctx, ids...) }) {
+		m.owed.add(ids)
+	}
+}
+
+// debts are the triggers that could not be removed from the store yet. It is safe for concurrent use and bounded.
+type debts struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+// maxDebts bounds what is remembered; past it the oldest are left to Resume, which looks for turns that answered them.
+const maxDebts = 10_000
+
+func (d *debts) add(ids []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ids = append(d.ids, ids...)
+	d.ids = d.ids[max(len(d.ids)-maxDebts, 0):]
+}
+
+func (d *debts) take() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ids := d.ids
+	d.ids = nil
+	return ids
 }
 
 // localClaims decides who answers a message within this process. It is safe for concurrent use and bounded.

@@ -23,6 +23,7 @@ func (m *Manager) Drain(ctx context.Context) {
 		m.interruptAll()
 		<-idle
 	}
+	m.remove()
 	m.cancel()
 }
 

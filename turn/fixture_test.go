@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,7 +38,7 @@ type world struct {
 	loop   toolloop.Limits
 	m      *turn.Manager
 	tape   *tape
-	ids    int64
+	ids    atomic.Int64
 }
 
 // newWorld returns a world whose manager starts with the first use of it, so that a test can change what it needs.
@@ -86,9 +87,8 @@ func (w *world) pass(d time.Duration) {
 }
 
 func (w *world) newID() string {
-	w.ids++
 	// Virtual time begins in the year 2000, before Discord's ids do.
-	return strconv.FormatInt(1e18+(time.Now().UnixMilli()-946684800000)<<22+w.ids, 10)
+	return strconv.FormatInt(1e18+(time.Now().UnixMilli()-946684800000)<<22+w.ids.Add(1), 10)
 }
 
 // change alters an inbound before it is received.
@@ -366,9 +366,7 @@ func (s *surface) Finish(_ context.Context, end turn.Ending) turn.Delivered {
 	if text == "" {
 		return turn.Delivered{}
 	}
-	s.e.mu.Lock()
 	id := s.e.w.newID()
-	s.e.mu.Unlock()
 	if s.e.echo {
 		s.e.w.m.Receive(context.Background(), turn.Inbound{
 			Kind: turn.KindMessage, MessageID: id, ChannelID: s.opening.ChannelID, GuildID: s.opening.GuildID,

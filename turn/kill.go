@@ -107,7 +107,7 @@ func (w *worker) kill(req KillRequest) KillReport {
 	}
 	var rep KillReport
 	found := false
-	if r := w.running; r != nil && (req.TurnID == "" || req.TurnID == r.id) && !r.settled() {
+	if r := w.running; r != nil && (req.TurnID == "" || req.TurnID == r.id) && r.endable() {
 		found = true
 		if MayStop(req.Actor, guildWide, r.in.Author.ID) {
 			if k, ok := r.end(abort.Killed{By: req.Actor.ID, Guild: guildWide}); ok {
@@ -132,7 +132,7 @@ func (w *worker) kill(req KillRequest) KillReport {
 // stop ends the running turn only.
 func (w *worker) stop(req KillRequest, why string) KillReport {
 	r := w.running
-	if r == nil || r.settled() || req.TurnID != "" && req.TurnID != r.id {
+	if r == nil || !r.endable() || req.TurnID != "" && req.TurnID != r.id {
 		return KillReport{}
 	}
 	if w.guild != req.GuildID || !MayStop(req.Actor, false, r.in.Author.ID) {

@@ -98,13 +98,15 @@ func (m *Manager) aside(what string, work func(ctx context.Context) error) {
 	m.owned.Go(func() { m.io(what, work) })
 }
 
-// io runs bounded I/O and logs what went wrong: nobody waits for it.
-func (m *Manager) io(what string, work func(ctx context.Context) error) {
+// io runs bounded I/O, logs what went wrong and reports whether nothing did.
+func (m *Manager) io(what string, work func(ctx context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(m.ctx, ioTimeout)
 	defer cancel()
 	if _, err := safely(func() (struct{}, error) { return struct{}{}, work(ctx) }); err != nil {
 		m.Log.Warn().Err(err).Str("doing", what).Msg("turn.aside_failed")
+		return false
 	}
+	return true
 }
 
 // notify says something outside an answer, beside the worker.

@@ -116,6 +116,7 @@ type Manager struct {
 	estimates *estimates
 	fallback  localClaims
 	told      rare
+	owed      debts
 	// refs: some tool takes ids of messages, so the model is given opaque ones.
 	refs bool
 	// altering lets one change of a guild's settings run at a time.

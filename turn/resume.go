@@ -12,6 +12,8 @@ import (
 type Leftovers struct {
 	cutOff  []store.Turn
 	waiting []store.Waiting
+	// answered are triggers whose turn had begun, though the store still has some of them as waiting.
+	answered map[string]bool
 }
 
 // Sweep closes what a process that is gone left running, so that none of it ever runs again, and reads what waited. It
@@ -28,20 +30,36 @@ func (m *Manager) Sweep(ctx context.Context) (Leftovers, error) {
 	if err != nil {
 		return Leftovers{}, fmt.Errorf("reading waiting triggers: %w", err)
 	}
-	return Leftovers{cutOff: turns, waiting: waiting}, nil
+	answered := map[string]bool{}
+	for _, t := range turns {
+		answered[t.TriggerID] = true
+	}
+	seen := map[string]bool{}
+	for _, w := range waiting {
+		if seen[w.ChannelID] {
+			continue
+		}
+		seen[w.ChannelID] = true
+		recent, err := m.Store.RecentTurns(ctx, w.ChannelID, recalledTurns)
+		if err != nil {
+			return Leftovers{}, fmt.Errorf("reading the turns of a channel: %w", err)
+		}
+		for _, t := range recent {
+			answered[t.TriggerID] = true
+		}
+	}
+	return Leftovers{cutOff: turns, waiting: waiting, answered: answered}, nil
 }
 
 // Resume puts waiting triggers back in line, once the edge can answer. Those that have waited too long, and turns that
 // were cut off, get one notice each.
 func (m *Manager) Resume(l Leftovers) {
-	begun := map[string]bool{}
 	for _, t := range l.cutOff {
-		begun[t.TriggerID] = true
 		m.count(store.TurnInterrupted, 1)
 		m.tellOutside(Notice{Kind: NoticeInterrupted, ChannelID: t.ChannelID, ReplyToID: t.TriggerID, Text: interruptedText})
 	}
 	for _, w := range l.waiting {
-		if begun[w.MessageID] { // its turn had begun: it ended as interrupted
+		if l.answered[w.MessageID] {
 			m.unstoreOutside(w.MessageID)
 			continue
 		}
@@ -90,7 +108,5 @@ func (m *Manager) tellOutside(n Notice) {
 }
 
 func (m *Manager) unstoreOutside(messageID string) {
-	m.spawn(func() {
-		m.io("removing a trigger", func(ctx context.Context) error { return m.Store.DeleteWaiting(ctx, messageID) })
-	})
+	m.spawn(func() { m.remove(messageID) })
 }

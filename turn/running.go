@@ -50,12 +50,12 @@ type inheritance struct {
 	windows string
 }
 
-// end ends the turn for a cause and describes what it was doing; false when it has ended by itself already. Which of the
-// two came first is decided here and in settle, under one lock.
+// end ends the turn for a cause and describes what it was doing; false when it has ended by itself already, or something
+// else is ending it: the first cause wins. What came first is decided here and in settle, under one lock.
 func (r *running) end(c abort.Cause) (KilledTurn, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over {
+	if r.over || r.ctx.Err() != nil {
 		return KilledTurn{}, false
 	}
 	r.cancel(c)
@@ -78,6 +78,9 @@ func (r *running) settled() bool {
 	defer r.mu.Unlock()
 	return r.over
 }
+
+// endable: nothing has ended the turn yet.
+func (r *running) endable() bool { return !r.settled() && r.ctx.Err() == nil }
 
 // stopping: a person has ended the turn, and it has not settled yet.
 func (r *running) stopping() bool { return abort.IsStop(abort.Of(r.ctx)) }
