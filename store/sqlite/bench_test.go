@@ -1,136 +1,15 @@
 package sqlite
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/storetest"
 )
 
-// spread times each run of step and reports p50 and p99, in microseconds.
-func spread(b *testing.B, step func(i int) error) {
-	b.Helper()
-	taken := make([]time.Duration, 0, 1024)
-	for i := 0; b.Loop(); i++ {
-		begin := time.Now()
-		if err := step(i); err != nil {
-			b.Fatal(err)
-		}
-		taken = append(taken, time.Since(begin))
-	}
-	slices.Sort(taken)
-	at := func(share float64) float64 {
-		return float64(taken[min(int(share*float64(len(taken))), len(taken)-1)].Nanoseconds()) / 1000
-	}
-	b.ReportMetric(at(0.50), "p50-µs")
-	b.ReportMetric(at(0.99), "p99-µs")
-}
-
-func BenchmarkClaim(b *testing.B) {
-	db := open(b, b.TempDir())
-	start := time.Unix(1_900_000_000, 0)
-	spread(b, func(i int) error { // a claim per second of the store's time, so that old ones expire
-		_, err := db.Claim(b.Context(), fmt.Sprint(i), 10*time.Minute, start.Add(time.Duration(i)*time.Second))
-		return err
+func BenchmarkEngine(b *testing.B) {
+	storetest.Bench(b, func(b *testing.B) storetest.Engine {
+		b.Helper()
+		db := open(b, b.TempDir())
+		return storetest.Engine{Memories: db, Turns: db, Journal: db, Claims: db, Windows: db, Rates: db}
 	})
-}
-
-func BenchmarkConsumeWindows(b *testing.B) {
-	for _, tools := range []int{0, 3} {
-		b.Run(fmt.Sprintf("tools=%d", tools), func(b *testing.B) {
-			db := open(b, b.TempDir())
-			now := time.Unix(1_900_000_000, 0)
-			for tool := range tools {
-				if err := db.RetainWindow(b.Context(), "c", fmt.Sprint(tool), 1<<40, now); err != nil {
-					b.Fatal(err)
-				}
-			}
-			spread(b, func(i int) error {
-				_, err := db.ConsumeWindows(b.Context(), "c", fmt.Sprint(i), now.Add(time.Duration(i)*time.Second))
-				return err
-			})
-		})
-	}
-}
-
-func BenchmarkOpenAndCloseCall(b *testing.B) {
-	db := open(b, b.TempDir())
-	if err := db.BeginTurn(b.Context(), store.Turn{ID: "t", ChannelID: "c"}); err != nil {
-		b.Fatal(err)
-	}
-	result := strings.Repeat("r", 2048)
-	spread(b, func(i int) error {
-		c := store.Call{TurnID: "t", Key: fmt.Sprint(i), Tool: "write_file", Arguments: `{"path":"a"}`}
-		if err := db.OpenCall(b.Context(), c); err != nil {
-			return err
-		}
-		c.Status, c.Result = store.CallDone, result
-		return db.CloseCall(b.Context(), c)
-	})
-}
-
-func BenchmarkBeginAndFinishTurn(b *testing.B) {
-	db := open(b, b.TempDir())
-	answer := strings.Repeat("a", 1500)
-	transcript := []byte(`{"v":1,"entries":[{"kind":"assistant","id":"1","ts":1,"content":"` + strings.Repeat("t", 4000) + `"}]}`)
-	spread(b, func(i int) error {
-		turn := store.Turn{ID: fmt.Sprint(i), ChannelID: fmt.Sprint(i % 100), OwnerID: "ana", Prompt: "what is the weather"}
-		if err := db.BeginTurn(b.Context(), turn); err != nil {
-			return err
-		}
-		turn.Status, turn.Answer, turn.Transcript = store.TurnCompleted, answer, transcript
-		return db.FinishTurn(b.Context(), turn)
-	})
-}
-
-func BenchmarkRecentTurns(b *testing.B) {
-	db := open(b, b.TempDir())
-	for i := range 2000 {
-		turn := store.Turn{
-			ID: fmt.Sprint(i), ChannelID: fmt.Sprint(i % 20), Status: store.TurnCompleted, Answer: strings.Repeat("a", 1500),
-			StartedAt: time.Unix(int64(i), 0),
-		}
-		if err := db.FinishTurn(b.Context(), turn); err != nil {
-			b.Fatal(err)
-		}
-	}
-	spread(b, func(i int) error {
-		_, err := db.RecentTurns(b.Context(), fmt.Sprint(i%20), 20)
-		return err
-	})
-}
-
-// BenchmarkRecall finds 20 memories among 10,000 of one guild and 10,000 of others, for a question whose words are rare,
-// and for one with a word that every fact has.
-func BenchmarkRecall(b *testing.B) {
-	db := open(b, b.TempDir())
-	subjects := strings.Fields("deploy meeting birthday server holiday pizza music project release exam garden cat keyboard router")
-	for i := range 20_000 {
-		m := store.Memory{
-			Scope: store.ScopeGuild, GuildID: fmt.Sprint(i % 2), UpdatedAt: time.Unix(int64(i), 0), CreatedAt: time.Unix(int64(i), 0),
-			Content: fmt.Sprintf("the %s number %d is about %s and unique%d", subjects[i%len(subjects)], i%97, subjects[i/7%len(subjects)], i),
-		}
-		if i%2 == 1 {
-			m.GuildID = fmt.Sprint(100 + i%500)
-		}
-		if _, err := db.AddMemory(b.Context(), m, 1<<30); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for _, question := range []struct{ name, text string }{
-		{"rare", "who knows about unique4242 or unique7000"},
-		{"usual", "when is the birthday and the pizza"},
-		{"none", ""},
-	} {
-		b.Run(question.name, func(b *testing.B) {
-			q := store.MemoryQuery{GuildID: "0", MemberID: "ana", Text: question.text, Limit: 20}
-			spread(b, func(int) error {
-				_, err := db.FindMemories(b.Context(), q)
-				return err
-			})
-		})
-	}
 }

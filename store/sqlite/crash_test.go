@@ -1,19 +1,15 @@
 package sqlite
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/storetest"
 )
 
 // The test binary runs itself as another process when this names what to do; crashDir is the data folder.
@@ -27,7 +23,11 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "journal":
-		exit(writeJournal(context.Background(), os.Getenv(dirEnv), os.Stdout))
+		db, err := Open(context.Background(), Config{Dir: os.Getenv(dirEnv)})
+		if err == nil {
+			err = storetest.WriteJournal(context.Background(), storetest.Engine{Turns: db, Journal: db}, os.Stdout)
+		}
+		exit(err)
 	case "open":
 		db, err := Open(context.Background(), Config{Dir: os.Getenv(dirEnv)})
 		if err == nil {
@@ -57,145 +57,30 @@ func child(t *testing.T, task, dir string) *exec.Cmd {
 	return cmd
 }
 
-// writeJournal begins turns, opens and closes calls until it is killed, and tells each write once it is acknowledged.
-func writeJournal(ctx context.Context, dir string, told io.Writer) error {
-	db, err := Open(ctx, Config{Dir: dir})
-	if err != nil {
-		return err
-	}
-	run := time.Now().UnixNano()
-	for n := 0; ; n++ {
-		turn := fmt.Sprintf("%d-%d", run, n)
-		if err := db.BeginTurn(ctx, store.Turn{ID: turn, ChannelID: "c", OwnerID: "ana"}); err != nil {
-			return err
-		}
-		fmt.Fprintln(told, "begun", turn, "-")
-		for k := range 3 {
-			key := fmt.Sprint(k)
-			if err := db.OpenCall(ctx, store.Call{TurnID: turn, Key: key, Tool: "write", Arguments: `{}`}); err != nil {
-				return err
-			}
-			fmt.Fprintln(told, "opened", turn, key)
-			if err := db.CloseCall(ctx, store.Call{TurnID: turn, Key: key, Status: store.CallDone, Result: strings.Repeat("r", 3000)}); err != nil {
-				return err
-			}
-			fmt.Fprintln(told, "closed", turn, key)
-		}
-		if err := db.FinishTurn(ctx, store.Turn{ID: turn, Status: store.TurnCompleted}); err != nil {
-			return err
-		}
-		fmt.Fprintln(told, "finished", turn, "-")
-	}
-}
-
-// TestJournalSurvivesKill kills a writing process at random points. On restart the file is sound, every acknowledged
-// write is there, and what was running is closed as interrupted, once.
 func TestJournalSurvivesKill(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for round := range 3 {
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("round %d: seed %d", round, seed)
-		acknowledged := killAfter(t, dir, 20+rand.New(rand.NewPCG(seed, 0)).IntN(400))
-
-		db := open(t, dir)
-		sound(t, db)
-		at := time.Unix(1_900_000_000, 0).UTC()
-		turns, calls, err := db.Sweep(t.Context(), at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(turns) > 1 || len(calls) > 1 {
-			t.Errorf("one writer left %d turns and %d calls running", len(turns), len(calls))
-		}
-		checkAcknowledged(t, db, acknowledged)
-		turns, calls, err = db.Sweep(t.Context(), at)
-		if err != nil || len(turns)+len(calls) != 0 {
-			t.Errorf("a second sweep closed %d turns and %d calls (%v)", len(turns), len(calls), err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	crash(t, storetest.CrashRounds)
 }
 
-// write is one line of what the child told: what it did to which turn and call.
-type acknowledgement struct{ what, turn, key string }
+func TestSoakJournalSurvivesKill(t *testing.T) {
+	storetest.SkipUnlessSoak(t)
+	crash(t, storetest.SoakCrashRounds)
+}
 
-// killAfter runs the writer, kills it after it has told lines writes, and returns everything that it had told by then.
-func killAfter(t *testing.T, dir string, lines int) []acknowledgement {
+func crash(t *testing.T, rounds int) {
 	t.Helper()
-	cmd := child(t, "journal", dir)
-	var problems strings.Builder
-	cmd.Stderr = &problems
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var told []acknowledgement
-	for scanner := bufio.NewScanner(output); scanner.Scan(); {
-		var a acknowledgement
-		if _, err := fmt.Sscan(scanner.Text(), &a.what, &a.turn, &a.key); err != nil {
-			break // cut short by the kill
-		}
-		told = append(told, a)
-		if len(told) == lines {
-			if err := cmd.Process.Kill(); err != nil { // SIGKILL; what is in the pipe is still read
+	dir := t.TempDir()
+	writer := func(t *testing.T) *exec.Cmd { t.Helper(); return child(t, "journal", dir) }
+	storetest.Crash(t, rounds, writer, func(t *testing.T) (storetest.Engine, func()) {
+		t.Helper()
+		db := open(t, dir)
+		sound(t, db)
+		return storetest.Engine{Turns: db, Journal: db}, func() {
+			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
-	}
-	if err := cmd.Wait(); err == nil || len(told) < lines {
-		t.Fatalf("the writer ended by itself after %d writes: %v\n%s", len(told), err, problems.String())
-	}
-	return told
-}
-
-func checkAcknowledged(t *testing.T, db *DB, told []acknowledgement) {
-	t.Helper()
-	closed := make(map[acknowledgement]bool)
-	finished := make(map[string]bool)
-	for _, a := range told {
-		closed[acknowledgement{"closed", a.turn, a.key}] = closed[acknowledgement{"closed", a.turn, a.key}] || a.what == "closed"
-		finished[a.turn] = finished[a.turn] || a.what == "finished"
-	}
-	turns, err := db.RecentTurns(t.Context(), "c", 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	status := make(map[string]store.TurnStatus)
-	for _, turn := range turns {
-		status[turn.ID] = turn.Status
-	}
-	for turn, isFinished := range finished {
-		if got := status[turn]; got == "" || isFinished && got != store.TurnCompleted {
-			t.Errorf("turn %s, told as finished: %t, is %q", turn, isFinished, got)
-		}
-	}
-	calls := make(map[acknowledgement]store.Call)
-	for turn := range finished {
-		of, err := db.Calls(t.Context(), turn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range of {
-			calls[acknowledgement{"opened", turn, c.Key}] = c
-			wasTold := closed[acknowledgement{"closed", turn, c.Key}]
-			done := c.Status == store.CallDone && len(c.Result) == 3000
-			interrupted := c.Status == store.CallError && c.Reason == store.CallReasonInterrupted && c.Result == ""
-			if !done && (wasTold || !interrupted) {
-				t.Errorf("call %s of %s, told as closed: %t, is %s/%s with %d bytes", c.Key, turn, wasTold, c.Status, c.Reason, len(c.Result))
-			}
-		}
-	}
-	for _, a := range told {
-		if _, ok := calls[a]; a.what == "opened" && !ok {
-			t.Errorf("call %s of %s was acknowledged and is gone", a.key, a.turn)
-		}
-	}
+	})
 }
 
 func TestSecondProcessIsRefused(t *testing.T) {
