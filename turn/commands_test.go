@@ -151,6 +151,20 @@ func TestRights(t *testing.T) {
 		w.store.set(func(s *memory) { s.away = true })
 		refusal(t, w.m.SetGuildDeliberate(ctx, w.place("c"), turn.DeliberateOn), turn.RefusedUnavailable)
 	})
+	check(t, "a guild whose settings could not be read keeps them when one is changed", func(t *testing.T) {
+		w := newWorld(t)
+		ctx := context.Background()
+		w.must(w.store.PutSetting(ctx, store.Setting{Scope: store.SettingGuild, ID: guildID, Name: turn.SettingAlwaysOn, Value: `["801"]`}))
+		w.start()
+		defer w.stop()
+		w.store.set(func(s *memory) { s.away = true })
+		w.say("ana", "c", "hello") // judged by the defaults
+		w.store.set(func(s *memory) { s.away = false })
+		w.must(w.m.SetAlwaysOn(ctx, w.place("c"), "802", true))
+		if got := w.store.settings[store.SettingGuild][guildID][turn.SettingAlwaysOn]; got != `["801","802"]` {
+			t.Errorf("stored %s", got)
+		}
+	})
 	check(t, "a change made while settings are read is not lost", func(t *testing.T) {
 		w := newWorld(t).start()
 		defer w.stop()

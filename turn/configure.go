@@ -267,11 +267,11 @@ func (m *Manager) alterGuild(ctx context.Context, p Place, alter func(map[string
 	case <-ctx.Done():
 		return unavailable(ctx.Err())
 	}
-	values, err := m.settings.read(ctx, store.SettingGuild, p.GuildID)
+	values, err := m.settings.fresh(ctx, store.SettingGuild, p.GuildID)
 	if err != nil {
 		return unavailable(err)
 	}
-	name, value, err := alter(maps.Clone(values))
+	name, value, err := alter(values)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type settingEntry struct {
 	// known: values is what the store said at some time; checked is when it was last asked, with or without success.
 	known   bool
 	checked time.Time
+	// tried: the store could not be asked, so messages are judged by what is known, or by the defaults, for a while.
+	tried bool
 	// changes counts what was written through the cache: a read that began before a change must not undo it.
 	changes int
 	loading bool
@@ -108,6 +110,11 @@ func (c *settingCache) load(ctx context.Context, key settingKey) (map[string]str
 	return e.values, nil
 }
 
+// fresh asks the store, whatever is cached: a change that depends on what is set must not build on what was.
+func (c *settingCache) fresh(ctx context.Context, scope store.SettingScope, id string) (map[string]string, error) {
+	return c.store.SettingsOf(ctx, scope, id)
+}
+
 // put stores a setting and remembers it.
 func (c *settingCache) put(ctx context.Context, s store.Setting) error {
 	if err := c.store.PutSetting(ctx, s); err != nil {
@@ -163,7 +170,7 @@ func (c *settingCache) judge(guildID string, decide func(guildRules)) {
 	e := c.entry(key)
 	stale := time.Since(e.checked) >= settingsFresh && !e.loading
 	switch rules := e.rules; {
-	case e.known && !e.blocked() || len(e.waiting) >= settingsWaiting:
+	case (e.known || e.tried) && !e.blocked() || len(e.waiting) >= settingsWaiting:
 		e.loading = e.loading || stale
 		c.mu.Unlock()
 		decide(rules)
@@ -198,11 +205,10 @@ func (c *settingCache) refresh(key settingKey) {
 func (c *settingCache) settle(key settingKey, values map[string]string, ok bool) {
 	c.mu.Lock()
 	e := c.entry(key)
-	e.loading = false
 	if ok {
 		e.set(values)
 	} else {
-		e.known = true
+		e.tried = true
 		e.checked = time.Now().Add(settingsRetry - settingsFresh)
 	}
 	for len(e.waiting) > 0 {
@@ -212,7 +218,8 @@ func (c *settingCache) settle(key settingKey, values map[string]string, ok bool)
 		c.mu.Lock()
 		e.waiting = e.waiting[1:]
 	}
-	e.waiting = nil
+	// Only now may another refresh begin: two of them would judge the same messages.
+	e.waiting, e.loading = nil, false
 	c.mu.Unlock()
 }
 
