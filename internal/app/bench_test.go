@@ -103,7 +103,7 @@ func startBot(b *testing.B, sim *discordsim.Server, model string) (stop func()) 
 	b.Helper()
 	cfg, _, err := config.Load([]string{
 		"DISCORD_TOKEN=" + sim.World().Token(), "MODEL=m", "OPENAI_BASE_URL=" + model, "DATA_DIR=" + b.TempDir(), "LOG_LEVEL=warn",
-		"MAX_TURNS_PER_MINUTE_PER_MEMBER=1000000", "MAX_TURNS_PER_MINUTE_PER_CHANNEL=1000000",
+		"MAX_TURNS_PER_MINUTE_MEMBER=1000000", "MAX_TURNS_PER_MINUTE_CHANNEL=1000000",
 	})
 	if err != nil {
 		b.Fatal(err)
