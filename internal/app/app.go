@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -36,6 +37,8 @@ type App struct {
 	loop    *toolloop.Loop
 	manager *turn.Manager
 	bot     *bot.Bot
+	// publishing are the kills on their way to other processes.
+	publishing sync.WaitGroup
 	// hurry ends when nobody wants to wait out the grace.
 	hurry   context.Context //nolint:containedctx // the App's own
 	hurryUp context.CancelFunc
@@ -139,6 +142,7 @@ func (a *App) Close() error { return a.close() }
 func (a *App) close() error {
 	defer a.hurryUp()
 	a.bot.Close()
+	a.publishing.Wait()
 	return a.store.Close()
 }
 

@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"runtime"
+	"testing"
+	"time"
 
 	"github.com/parleybot/parley/turn"
 )
@@ -15,4 +18,14 @@ var (
 // Kill is a kill that arrives at this process, as the edge passes it on.
 func Kill(ctx context.Context, a *App, req turn.KillRequest) turn.KillReport {
 	return everywhere{a.manager, a}.Kill(ctx, req)
+}
+
+// Idle returns when no turn runs in the process.
+func Idle(t *testing.T, a *App) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); a.manager.Totals().ActiveChannels > 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("a turn does not end")
+		}
+	}
 }

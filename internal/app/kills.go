@@ -8,7 +8,7 @@ import (
 	"github.com/parleybot/parley/turn"
 )
 
-// publishTimeout bounds how long a kill waits for the bus, after it has ended what runs here.
+// publishTimeout bounds how long an order tries to reach the bus.
 const publishTimeout = 2 * time.Second
 
 // everywhere is the turns of this process with a kill that reaches those of the other processes too. Two processes of one
@@ -19,7 +19,7 @@ type everywhere struct {
 }
 
 // Kill implements bot.Turns. What runs here ends first and is what the report tells of; the other processes say in their
-// channels what they ended. Each of them checks the actor's rights itself.
+// channels what they ended, and each checks the actor's rights itself. The answer never waits for the bus.
 func (e everywhere) Kill(ctx context.Context, req turn.KillRequest) turn.KillReport {
 	report := e.Manager.Kill(ctx, req)
 	bus := e.app.store.kills()
@@ -27,11 +27,13 @@ func (e everywhere) Kill(ctx context.Context, req turn.KillRequest) turn.KillRep
 	if bus == nil || err != nil {
 		return report
 	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	if err := bus.PublishKill(ctx, order); err != nil {
-		e.app.log.Warn().Err(err).Msg("kill.not_published")
-	}
+	e.app.publishing.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
+		defer cancel()
+		if err := bus.PublishKill(ctx, order); err != nil {
+			e.app.log.Warn().Err(err).Msg("kill.not_published")
+		}
+	})
 	return report
 }
 

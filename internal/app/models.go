@@ -18,7 +18,7 @@ var ErrNoProvider = errors.New("no chat provider configured: set MODEL, and OPEN
 func models(c config.Model) ([]turn.Model, error) {
 	switch {
 	case c.Name == config.RehearsalModel:
-		return []turn.Model{{Provider: rehearsal.New(rehearsal.Config{}), Name: c.Name}}, nil
+		return []turn.Model{{Provider: providers.Retrying(rehearsal.New(rehearsal.Config{}), providers.RetryPolicy{}), Name: c.Name}}, nil
 	case c.Name == "" || (c.BaseURL == "" && c.APIKey.IsZero()):
 		return nil, ErrNoProvider
 	}

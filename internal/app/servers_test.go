@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/parleybot/parley/internal/pgtest"
 	"github.com/parleybot/parley/migrations"
 	"github.com/parleybot/parley/store/postgres"
+	"github.com/parleybot/parley/store/storetest"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -33,84 +35,241 @@ func servers(t *testing.T) []string {
 	return []string{"DATABASE_URL=" + database, "REDIS_URL=redis://" + addr + "/10", "REDIS_PREFIX=parley-test-" + rand.Text() + ":"}
 }
 
-// TestKillReachesAnotherProcess: a turn runs in one App, the kill arrives at another that shares its servers.
-func TestKillReachesAnotherProcess(t *testing.T) {
-	t.Parallel()
-	sim := discordsim.New(discordsim.Config{})
-	if err := sim.Start(); err != nil {
+// home is a simulated Discord with one guild, one channel and one person.
+type home struct {
+	sim     *discordsim.Server
+	world   *discordsim.World
+	guild   discordsim.ID
+	channel discordsim.ID
+	ada     *discordsim.Person
+}
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	h := &home{sim: discordsim.New(discordsim.Config{})}
+	if err := h.sim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer sim.Close()
-	w := sim.World()
-	guild := w.AddGuild(discordsim.GuildSpec{Name: "home"})
-	channel, err := w.AddChannel(guild, discordsim.ChannelSpec{Name: "general"})
-	if err != nil {
+	t.Cleanup(h.sim.Close)
+	h.world = h.sim.World()
+	h.guild = h.world.AddGuild(discordsim.GuildSpec{Name: "home"})
+	var err error
+	if h.channel, err = h.world.AddChannel(h.guild, discordsim.ChannelSpec{Name: "general"}); err != nil {
 		t.Fatal(err)
 	}
-	ada := w.Person("Ada")
-	for _, who := range []discordsim.ID{ada.ID, w.Bot()} {
-		if err := w.Join(guild, who); err != nil {
+	h.ada = h.world.Person("Ada")
+	for _, who := range []discordsim.ID{h.ada.ID, h.world.Bot()} {
+		if err := h.world.Join(h.guild, who); err != nil {
 			t.Fatal(err)
 		}
 	}
-	environ := append(servers(t), "DISCORD_TOKEN="+w.Token(), "MODEL=rehearsal", "SHUTDOWN_GRACE_MS=0")
-	cfg, _, err := config.Load(environ)
+	return h
+}
+
+// open makes a bot for this home from the environment.
+func (h *home) open(t *testing.T, environ ...string) *app.App {
+	t.Helper()
+	cfg, _, err := config.Load(append(environ, "DISCORD_TOKEN="+h.world.Token(), "MODEL=rehearsal", "SHUTDOWN_GRACE_MS=0"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func() *app.App {
-		a, err := app.New(t.Context(), app.Options{Config: cfg, Log: zerolog.New(testWriter{t}), DiscordAPI: sim.URL(), Practice: true, Version: "test"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+	a, err := app.New(t.Context(), app.Options{
+		Config: cfg, Log: zerolog.New(testWriter{t}), DiscordAPI: h.sim.URL(), Practice: true, Version: "test",
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	runs, hears := open(), open()
-	defer func() {
-		if err := hears.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	return a
+}
+
+// run runs the bot until the end of the test.
+func run(t *testing.T, a *app.App) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- runs.Run(ctx) }()
-	defer func() {
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Errorf("the bot ended with %v", err)
 		}
-	}()
+	})
 	select {
-	case <-runs.Ready():
+	case <-a.Ready():
 	case err := <-ended:
+		ended <- err
 		t.Fatalf("the bot ended before it was ready: %v", err)
 	}
-	if _, err := ada.Say(channel, "<@"+string(w.Bot())+"> say one moment; call slow_task {\"seconds\":60}"); err != nil {
+}
+
+// ask says something to the bot.
+func (h *home) ask(t *testing.T, text string) {
+	t.Helper()
+	if _, err := h.ada.Say(h.channel, "<@"+string(h.world.Bot())+"> "+text); err != nil {
 		t.Fatal(err)
 	}
-	says := func(text string, within time.Duration) bool {
-		ctx, cancel := context.WithTimeout(t.Context(), within)
-		defer cancel()
-		return w.Wait(ctx, func(v discordsim.View) bool {
-			for _, m := range v.MessagesBy(channel, w.Bot()) {
-				if strings.Contains(m.Content, text) {
-					return true
-				}
+}
+
+// says reports whether the bot says the text within that time.
+func (h *home) says(t *testing.T, text string, within time.Duration) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	return h.world.Wait(ctx, func(v discordsim.View) bool {
+		for _, m := range v.MessagesBy(h.channel, h.world.Bot()) {
+			if strings.Contains(m.Content, text) {
+				return true
 			}
-			return false
-		}) == nil
+		}
+		return false
+	}) == nil
+}
+
+// must fails the test unless the bot says the text.
+func (h *home) must(t *testing.T, text string) {
+	t.Helper()
+	if !h.says(t, text, 15*time.Second) {
+		t.Fatalf("nobody says %q; said: %q", text, h.said())
 	}
-	if !says("one moment", 10*time.Second) {
-		t.Fatalf("the slow tool does not run; said: %+v", w.Messages(channel))
+}
+
+// said is everything that is to be read in the channel.
+func (h *home) said() []string {
+	var all []string
+	for _, m := range h.world.Messages(h.channel) {
+		all = append(all, m.AuthorName+": "+m.Content)
 	}
-	req := turn.KillRequest{ChannelID: string(channel), GuildID: string(guild), Actor: turn.Actor{ID: string(ada.ID), Name: "Ada"}}
+	return all
+}
+
+// TestKillReachesAnotherProcess: a turn runs in one App, the kill arrives at another that shares its servers.
+func TestKillReachesAnotherProcess(t *testing.T) {
+	t.Parallel()
+	environ := servers(t)
+	h := newHome(t)
+	runs, hears := h.open(t, environ...), h.open(t, environ...)
+	t.Cleanup(func() {
+		if err := hears.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	run(t, runs)
+	h.ask(t, `say one moment; call slow_task {"seconds":60}`)
+	h.must(t, "one moment")
+	req := turn.KillRequest{ChannelID: string(h.channel), GuildID: string(h.guild), Actor: turn.Actor{ID: string(h.ada.ID), Name: "Ada"}}
 	for range 20 { // the first order may come before the other process listens
 		if report := app.Kill(t.Context(), hears, req); len(report.Killed) > 0 {
 			t.Fatalf("the turn ran in the wrong process: %+v", report)
 		}
-		if says("topped", 500*time.Millisecond) {
+		if h.says(t, "topped", 500*time.Millisecond) {
 			return
 		}
 	}
-	t.Errorf("the kill did not arrive; said: %+v", w.Messages(channel))
+	t.Errorf("the kill did not arrive; said: %q", h.said())
+}
+
+// behind puts a proxy in front of both servers and returns the environment that leads through them.
+func behind(t *testing.T) (environ []string, database, cache *storetest.Proxy) {
+	t.Helper()
+	environ = servers(t)
+	for i, entry := range environ[:2] {
+		name, value, _ := strings.Cut(entry, "=")
+		at, err := url.Parse(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy := storetest.NewProxy(t, at.Host)
+		at.Host = proxy.Addr()
+		environ[i] = name + "=" + at.String()
+		if i == 0 {
+			database = proxy
+		} else {
+			cache = proxy
+		}
+	}
+	return environ, database, cache
+}
+
+// TestStoresAway: with both servers away the bot still answers, a failed memory write is told to the model as failed, and
+// when they are back all is as before.
+func TestStoresAway(t *testing.T) {
+	t.Parallel()
+	environ, database, cache := behind(t)
+	h := newHome(t)
+	a := h.open(t, environ...)
+	run(t, a)
+	ask := func(text, answer string) {
+		t.Helper()
+		h.ask(t, text)
+		h.must(t, answer)
+		app.Idle(t, a)
+	}
+	ask("say all is well", "all is well")
+	database.Cut()
+	cache.Cut()
+	ask("say still here", "still here")
+	ask("remember that I like tea", "not")
+	database.Restore(t)
+	cache.Restore(t)
+	ask("remember that I like chess", "Done, I'll remember: I like chess")
+	for _, line := range h.said() {
+		if strings.HasPrefix(line, "Parley") && strings.Contains(line, "like tea") {
+			t.Errorf("what was not stored is told as stored: %q", line)
+		}
+	}
+}
+
+// TestSilentStoresHoldNoKill: with both servers silent a kill still ends the turn.
+func TestSilentStoresHoldNoKill(t *testing.T) {
+	t.Parallel()
+	environ, database, cache := behind(t)
+	h := newHome(t)
+	a := h.open(t, environ...)
+	run(t, a)
+	h.ask(t, `say one moment; call slow_task {"seconds":60}`)
+	h.must(t, "one moment")
+	database.Silence()
+	cache.Silence()
+	defer database.Speak()
+	defer cache.Speak()
+	req := turn.KillRequest{ChannelID: string(h.channel), GuildID: string(h.guild), Actor: turn.Actor{ID: string(h.ada.ID), Name: "Ada"}}
+	begin := time.Now()
+	if report := app.Kill(t.Context(), a, req); len(report.Killed) != 1 {
+		t.Errorf("killed: %+v", report)
+	}
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("the kill took %v", took)
+	}
+	h.must(t, "topped")
+}
+
+// TestRoundTrips counts what a turn asks of the servers on a warm channel, against the aims of the design.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	environ, database, cache := behind(t)
+	h := newHome(t)
+	a := h.open(t, environ...)
+	run(t, a)
+	for _, text := range []string{"warm one", "warm two"} { // each pool connection learns its statements once
+		h.ask(t, "call recall_memory {}; then; say "+text)
+		h.must(t, text)
+		app.Idle(t, a)
+	}
+	for _, test := range []struct {
+		name, ask, want string
+		database, cache int
+	}{
+		{"a plain turn", "say plain enough", "plain enough", 4, 2},
+		{"a turn with a tool call", `call recall_memory {}; then; say with a tool`, "with a tool", 6, 4},
+	} {
+		fromDatabase, fromCache := database.Asked(), cache.Asked()
+		h.ask(t, test.ask)
+		h.must(t, test.want)
+		app.Idle(t, a)
+		toDatabase, toCache := database.Asked()-fromDatabase, cache.Asked()-fromCache
+		t.Logf("%s: %d round trips to Postgres, %d to Redis", test.name, toDatabase, toCache)
+		if toDatabase > test.database || toCache > test.cache {
+			t.Errorf("%s: %d round trips to Postgres and %d to Redis, want at most %d and %d", test.name, toDatabase, toCache, test.database, test.cache)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,6 +71,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err != nil { // its text is in no error: it may hold a password
 		return nil, fmt.Errorf("open store: REDIS_URL cannot be read; its form is redis://user:password@host:6379/0: %w", store.ErrInvalid)
 	}
+	quiet()
 	options.ContextTimeoutEnabled = true
 	options.PoolSize, options.MaxActiveConns = connections, connections
 	options.DialTimeout, options.DialerRetries = dialTimeout, 1
@@ -90,6 +92,14 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	return db, nil
 }
+
+// quiet stops the library from writing to standard error: what goes wrong is returned, and logged by whoever asked.
+var quiet = sync.OnceFunc(func() { redis.SetLogger(silence{}) })
+
+type silence struct{}
+
+// Printf does nothing.
+func (silence) Printf(context.Context, string, ...any) {}
 
 // await asks the server until it answers. A refusal that will not change by waiting ends it.
 func (db *DB) await(ctx context.Context, cfg Config) error {

@@ -17,6 +17,7 @@ type Proxy struct {
 	open   map[net.Conn]bool
 	delay  time.Duration
 	silent chan struct{} // closed when it speaks again; nil while it does
+	asked  int
 	work   sync.WaitGroup
 }
 
@@ -92,6 +93,14 @@ func (p *Proxy) Delay(by time.Duration) {
 	p.delay = by
 }
 
+// Asked is how many pieces clients have sent so far. A client that sends a request and waits for the answer sends one for
+// each round trip.
+func (p *Proxy) Asked() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
 func (p *Proxy) accept(listen net.Listener) {
 	for {
 		client, err := listen.Accept()
@@ -109,12 +118,12 @@ func (p *Proxy) accept(listen net.Listener) {
 		}
 		p.open[client], p.open[server] = true, true
 		p.mu.Unlock()
-		p.work.Go(func() { p.pass(client, server) })
-		p.work.Go(func() { p.pass(server, client) })
+		p.work.Go(func() { p.pass(client, server, 1) })
+		p.work.Go(func() { p.pass(server, client, 0) })
 	}
 }
 
-func (p *Proxy) pass(from, to net.Conn) {
+func (p *Proxy) pass(from, to net.Conn, counts int) {
 	defer func() {
 		_, _ = from.Close(), to.Close()
 		p.mu.Lock()
@@ -125,6 +134,9 @@ func (p *Proxy) pass(from, to net.Conn) {
 	for {
 		n, err := from.Read(piece)
 		p.mu.Lock()
+		if n > 0 {
+			p.asked += counts
+		}
 		delay, silent := p.delay, p.silent
 		p.mu.Unlock()
 		if silent != nil {
