@@ -70,8 +70,13 @@ func (s *surface) Retract(ctx context.Context) {
 	}
 }
 
-// Ask shows an approval card.
-func (s *surface) Ask(ctx context.Context, c turn.Card) error { return s.bot.ask(ctx, c) }
+// Ask shows an approval card, below the text that came before it.
+func (s *surface) Ask(ctx context.Context, c turn.Card) error {
+	if err := s.stream.Flush(ctx); err != nil {
+		return fmt.Errorf("showing an approval card: %w", err)
+	}
+	return s.bot.ask(ctx, c)
+}
 
 // CloseCard shows how a card ended.
 func (s *surface) CloseCard(ctx context.Context, token string, state turn.CardState) {

@@ -99,7 +99,7 @@ type event struct {
 	kind eventKind
 	text *strings.Builder // of eventText
 	line string           // of eventProgress
-	done chan<- error     // of eventRetract and eventFinish; has room for one
+	done chan<- error     // of eventFlush, eventRetract and eventFinish; has room for one
 }
 
 type eventKind int
@@ -108,6 +108,7 @@ const (
 	eventText eventKind = iota
 	eventBoundary
 	eventProgress
+	eventFlush
 	eventRetract
 	eventFinish
 )
@@ -167,6 +168,20 @@ func (s *Streamer) Append(delta string) {
 // the pace, and what follows begins a new message. It never blocks.
 func (s *Streamer) Boundary() {
 	s.push(event{kind: eventBoundary})
+}
+
+// Flush is Boundary, and waits until what was to be shown is there, so that
+// something else can be sent below it. It fails only with ctx or after the end.
+func (s *Streamer) Flush(ctx context.Context) error {
+	s.Boundary()
+	done := make(chan error, 1)
+	if !s.push(event{kind: eventFlush, done: done}) {
+		return fmt.Errorf("flush: %w", ErrClosed)
+	}
+	if err := s.wait(ctx, done); err != nil {
+		return fmt.Errorf("flush: %w", err)
+	}
+	return nil
 }
 
 // Progress shows line as one quiet line below the answer while tools run, in

@@ -711,6 +711,22 @@ func TestQuickAnswerHasNoTyping(t *testing.T) {
 	})
 }
 
+// What is sent after a Flush stands below the text before it.
+func TestFlushWaitsForTheText(t *testing.T) {
+	t.Parallel()
+	stream(t, Config{NoTyping: true}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {
+		s.Append("Let me ask.")
+		if err := s.Flush(ctx); err != nil {
+			t.Errorf("Flush: %v", err)
+		}
+		same(t, []string{"0.0s create Let me ask."}, c.log())
+		finish(t, ctx, s)
+		if err := s.Flush(ctx); !errors.Is(err, ErrClosed) {
+			t.Errorf("Flush after the end: %v", err)
+		}
+	})
+}
+
 func TestTypingOff(t *testing.T) {
 	t.Parallel()
 	stream(t, Config{NoTyping: true}, func(t *testing.T, ctx context.Context, c *channel, s *Streamer) {

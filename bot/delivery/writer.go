@@ -76,6 +76,8 @@ func (w *writer) handle(ctx context.Context, e event) (last bool) {
 		w.append(e.text.String())
 	case eventBoundary:
 		w.boundary(ctx)
+	case eventFlush:
+		e.done <- nil // everything before it has been handled
 	case eventProgress:
 		w.progress.want(e.line)
 	case eventRetract:
