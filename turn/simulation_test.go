@@ -367,11 +367,12 @@ func (s *sim) judge() {
 }
 
 // judgeOrder: turns begin in the order in which their messages were written, but for a follow-up, which takes the place
-// of the turn that it interrupted or that ended just then.
+// of the turn that it interrupted or that ended just then, and for what is submitted, which needs no admission and so
+// does not wait for a guild's settings to be read.
 func (s *sim) judgeOrder(channel string, started []turn.Event, status func(turn.ID) store.TurnStatus) {
 	last := ""
 	for i, e := range started {
-		if i > 0 && status(started[i-1].TurnID) != store.TurnCompleted && started[i-1].OwnerID == e.OwnerID {
+		if e.Text == string(turn.ReasonCommand) || i > 0 && status(started[i-1].TurnID) != store.TurnCompleted && started[i-1].OwnerID == e.OwnerID {
 			continue
 		}
 		if last != "" && turn.CompareIDs(e.MessageID, last) < 0 {
