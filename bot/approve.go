@@ -181,11 +181,10 @@ func (b *Bot) clicked(ctx context.Context, i *interaction) {
 	case actionDeny:
 		b.decide(ctx, i, card, turn.Decision{By: i.actor.ID})
 	case actionReason:
-		required := true
-		err := i.reply.form(ctx, cardID(token, actionForm), "Deny with a reason", component{Type: componentRow, Components: []component{{
-			Type: componentTextInput, CustomID: reasonField, Style: inputParagraph, Label: "What should change?",
-			Placeholder: "The model reads this and goes on.", MaxLength: maxReason, Required: &required,
-		}}})
+		f := form{title: "Deny with a reason", fields: []formField{{
+			id: reasonField, label: "What should change?", placeholder: "The model reads this and goes on.", maxLength: maxReason, required: true,
+		}}}
+		err := i.reply.form(ctx, cardID(token, actionForm), f.title, f.rows()...)
 		if err != nil {
 			b.log.Warn().Err(err).Msg("card.form_failed")
 		}
@@ -196,8 +195,13 @@ func (b *Bot) clicked(ctx context.Context, i *interaction) {
 	}
 }
 
-// submitted handles the form of "deny with reason". Rights are checked again: they may have changed since the click.
+// submitted handles a form: a command's, or that of "deny with reason". Rights are checked again: they may have changed
+// since the click.
 func (b *Bot) submitted(ctx context.Context, i *interaction) {
+	if id, ok := strings.CutPrefix(i.data.CustomID, formPrefix); ok {
+		b.filled(ctx, i, id)
+		return
+	}
 	token, action, ok := parseCardID(i.data.CustomID)
 	if !ok || action != actionForm {
 		i.reply.say(ctx, privately("That form is not mine any more."))

@@ -1,9 +1,6 @@
 package bot
 
 import (
-	"context"
-	"time"
-
 	"github.com/parleybot/parley/turn"
 )
 
@@ -17,6 +14,10 @@ const (
 	needOwner need = "owner"
 	// needModerator: somebody who may manage messages in the channel.
 	needModerator need = "moderator"
+	// needChannel: somebody who may manage messages in the channel, or the server. A private chat belongs to its member.
+	needChannel need = "channel"
+	// needServer: somebody who may manage the server. There is none in private chats.
+	needServer need = "server"
 )
 
 // attempt is something somebody wants to do: write to the bot, run a command, press a button, send a form, get
@@ -39,6 +40,9 @@ const (
 	refusedBlocked   verdict = "You can't use me here."
 	refusedModerator verdict = "Only somebody who may manage messages here can do that."
 	refusedOwner     verdict = "Only the person who asked, or somebody who may manage messages here, can do that."
+	refusedChannel   verdict = "That needs the permission to manage messages here. Ask a moderator."
+	refusedServer    verdict = "That needs the permission to manage the server. Ask somebody who has it."
+	refusedNoServer  verdict = "That is a setting of a server, and here is none. Use it in a channel of the server."
 	refusedUnknown   verdict = "I can't tell whether you may do that, so I won't."
 )
 
@@ -65,6 +69,19 @@ func authorise(a attempt, blocked func(guildID, channelID, userID string) bool) 
 			return allowed
 		}
 		return refusedModerator
+	case needChannel:
+		if a.guildID == "" || moderator || a.rights.has(permManageGuild) {
+			return allowed
+		}
+		return refusedChannel
+	case needServer:
+		switch {
+		case a.guildID == "":
+			return refusedNoServer
+		case a.rights.has(permManageGuild):
+			return allowed
+		}
+		return refusedServer
 	}
 	return refusedUnknown
 }
@@ -81,26 +98,11 @@ func approverNeed(a turn.Approver) need {
 	return "unknown"
 }
 
-// mayTalk judges a message. One in the log channel is no conversation: it gets a short explanation now and then.
-func (b *Bot) mayTalk(ctx context.Context, in turn.Inbound) bool {
+// mayTalk judges a message.
+func (b *Bot) mayTalk(in turn.Inbound) bool {
 	v := authorise(attempt{guildID: in.GuildID, channelID: in.ChannelID, userID: in.Author.ID, need: needNothing}, b.cfg.Blocked)
 	if v != allowed {
 		b.log.Debug().Str("message", in.MessageID).Msg("inbound.blocked")
-		return false
 	}
-	if in.GuildID == "" || b.logChannel(in.GuildID) != in.ChannelID {
-		return true
-	}
-	if in.MentionsBot && !in.Author.Bot && !in.Author.Webhook && b.logNotice.allow(in.ChannelID, in.ReceivedAt) {
-		b.background(ctx, func(ctx context.Context) {
-			m := newMessage("This channel receives my log, so I don't talk here.").replyingTo(in.MessageID)
-			if _, err := b.rest.create(ctx, in.ChannelID, m); err != nil {
-				b.log.Warn().Err(err).Str("channel", in.ChannelID).Msg("log_channel.notice_failed")
-			}
-		})
-	}
-	return false
+	return v == allowed
 }
-
-// logNoticeEvery is how often a log channel explains itself.
-const logNoticeEvery = 10 * time.Minute

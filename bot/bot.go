@@ -44,8 +44,9 @@ type Deps struct {
 	Commands CommandHash
 }
 
-// Turns is what the edge needs of the turns. No method but Kill may wait.
+// Turns is what the edge needs of the turns. No method but Kill and those of Settings may wait.
 type Turns interface {
+	Settings
 	Receive(ctx context.Context, in turn.Inbound)
 	Edited(channelID, messageID, content string)
 	Deleted(channelID string, messageIDs ...string)
@@ -69,12 +70,12 @@ type Bot struct {
 	turns     Turns
 	started   time.Time
 
-	identity  *identity
-	guilds    *guilds
-	backfill  *backfill
-	cards     *cards
-	refusals  *refusals
-	logNotice *oncePer
+	identity *identity
+	guilds   *guilds
+	backfill *backfill
+	cards    *cards
+	refusals *refusals
+	stops    *stops
 
 	events     chan event
 	dropped    atomic.Uint64
@@ -120,7 +121,7 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 	return &Bot{
 		cfg: cfg, deps: deps, log: cfg.Log, transport: transport, rest: newRestClient(cfg, transport),
 		started: time.Now(), identity: &identity{}, guilds: newGuilds(), backfill: newBackfill(), cards: newCards(),
-		refusals: newRefusals(), logNotice: newOncePer(logNoticeEvery),
+		refusals: newRefusals(), stops: newStops(),
 		events: make(chan event, queueSize), ready: make(chan struct{}), filling: make(chan struct{}, backfillAtOnce),
 		interacting: newTasks(maxInteractions), behind: newTasks(maxBackground), reconnectBase: reconnectBase,
 	}, nil

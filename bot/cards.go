@@ -92,3 +92,16 @@ func (c *cards) drop(token string) {
 	defer c.mu.Unlock()
 	delete(c.open, token)
 }
+
+// waiting are the turns that wait for somebody to decide.
+func (c *cards) waiting() map[turn.ID]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	turns := map[turn.ID]bool{}
+	for _, o := range c.open {
+		if !o.answered && o.ended == "" {
+			turns[o.card.TurnID] = true
+		}
+	}
+	return turns
+}

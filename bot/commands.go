@@ -2,135 +2,106 @@ package bot
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"net/http"
-	"net/url"
-	"time"
+	"slices"
+	"strings"
 )
-
-// CommandHash remembers which set of slash commands was registered last, across restarts: Discord limits how often
-// commands may be written.
-type CommandHash interface {
-	// Load returns what was saved last, empty when nothing was.
-	Load(ctx context.Context) (string, error)
-	Save(ctx context.Context, hash string) error
-}
 
 // command is one slash command: how Discord is told about it, and what it does. Commands are registered for everyone and
 // decided when they run, by the rights Discord sends along.
 type command struct {
-	spec commandSpec
+	name string
+	// description says in one sentence what the command is for.
+	description string
+	// serverOnly commands are not offered in private chats.
+	serverOnly bool
+	// actions are the subcommands, or one without a name: the command itself.
+	actions []action
+}
+
+// action is what one command or subcommand does.
+type action struct {
+	name        string
+	description string
+	options     []optionSpec
+	// need is what somebody must be at least. needOf, when set, tells it for the options that were given.
+	need   need
+	needOf func(*interaction) need
+	// private: nobody but the actor sees the answer, nor that there is one.
+	private bool
 	// run does the work and returns what to say. It honours ctx.
 	run func(*Bot, context.Context, *interaction) said
+	// complete, when set, lists what the option that is being typed may be. It honours ctx.
+	complete func(*Bot, context.Context, *interaction) ([]string, error)
+	// form, when set, may give a form to open instead of running, and submit handles what was filled in. form must
+	// return within formTime of its own accord.
+	form   func(*Bot, context.Context, *interaction) (form, bool)
+	submit func(*Bot, context.Context, *interaction) said
 }
 
-type commandSpec struct {
-	Name        string       `json:"name"`
-	Type        int          `json:"type"`
-	Description string       `json:"description"`
-	Options     []optionSpec `json:"options,omitempty"`
-	// Contexts: in servers and in the bot's private chats.
-	Contexts         []int `json:"contexts"`
-	IntegrationTypes []int `json:"integration_types"`
+// needs is what somebody must be to do what i asks for.
+func (a *action) needs(i *interaction) need {
+	if a.needOf != nil {
+		return a.needOf(i)
+	}
+	return a.need
 }
 
-type optionSpec struct {
-	Type        int          `json:"type"`
-	Name        string       `json:"name"`
-	Description string       `json:"description"`
-	Required    bool         `json:"required"`
-	Choices     []choiceSpec `json:"choices,omitempty"`
-}
-
-type choiceSpec struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// optionString is the option type of a text.
-const optionString = 3
-
-func slash(name, description string, options ...optionSpec) commandSpec {
-	return commandSpec{
-		Name: name, Type: 1, Description: description, Options: options,
-		Contexts: []int{0, 1}, IntegrationTypes: []int{0},
+// commands are all slash commands, in the order in which people are told of them. A new one is a file beside these and
+// a line here.
+func commands() []command {
+	return []command{
+		killCommand(), statusCommand(), clearCommand(), toolsCommand(), deliberateCommand(), modelCommand(), systemCommand(),
+		costCommand(), configCommand(), helpCommand(),
 	}
 }
 
-// commands are all slash commands. A new one is a file beside these and a line here.
-func commands() []command {
-	return []command{killCommand(), statusCommand(), helpCommand()}
+// title is the action as people type it.
+func (c *command) title(a *action) string { return strings.TrimSpace("/" + c.name + " " + a.name) }
+
+// findAction finds what a command and subcommand mean.
+func findAction(name, sub string) (command, *action, bool) {
+	for _, c := range commands() {
+		if c.name != name {
+			continue
+		}
+		n := slices.IndexFunc(c.actions, func(a action) bool { return a.name == sub })
+		if n < 0 {
+			break
+		}
+		return c, &c.actions[n], true
+	}
+	return command{}, nil, false
 }
+
+const unknownCommand = "I don't know that command any more. Discord may take a while to forget it."
 
 // command runs a slash command.
 func (b *Bot) command(ctx context.Context, i *interaction) {
-	for _, c := range commands() {
-		if c.spec.Name == i.data.Name {
-			b.log.Info().Str("command", c.spec.Name).Str("user", i.actor.ID).Str("channel", i.channelID).Msg("command.run")
-			i.reply.soon(ctx, func(ctx context.Context) said { return c.run(b, ctx, i) })
+	c, a, ok := findAction(i.data.Name, i.sub)
+	if !ok {
+		i.reply.say(ctx, privately(unknownCommand))
+		return
+	}
+	if !b.mayUse(ctx, i, &c, a) {
+		return
+	}
+	if a.form != nil {
+		if f, ok := a.form(b, ctx, i); ok {
+			if err := i.reply.form(ctx, formID(&c, a), f.title, f.rows()...); err != nil {
+				b.log.Warn().Err(err).Str("command", c.title(a)).Msg("command.form_failed")
+			}
 			return
 		}
 	}
-	i.reply.say(ctx, privately("I don't know that command any more. Discord may take a while to forget it."))
+	i.reply.soon(ctx, a.private, func(ctx context.Context) said { return a.run(b, ctx, i) })
 }
 
-// registerTimeout bounds the registration, which runs beside everything else.
-const registerTimeout = 2 * time.Minute
-
-// registerCommands tells Discord the commands when they changed since the last time. A failure is logged and tried again
-// at the next start of a session; the bot works without.
-func (b *Bot) registerCommands(ctx context.Context, application string) {
-	if !b.registering.TryLock() {
-		return
+// mayUse checks the rights for a command, and answers when it says no.
+func (b *Bot) mayUse(ctx context.Context, i *interaction, c *command, a *action) bool {
+	v := authorise(i.attempt(a.needs(i), ""), b.cfg.Blocked)
+	b.log.Info().Str("command", c.title(a)).Str("user", i.actor.ID).Str("channel", i.channelID).Bool("allowed", v == allowed).Msg("command.run")
+	if v != allowed {
+		i.reply.say(ctx, privately(string(v)))
 	}
-	b.work.Go(func() {
-		defer b.registering.Unlock()
-		defer b.recovered("the registration of commands")
-		ctx, cancel := context.WithTimeout(ctx, registerTimeout)
-		defer cancel()
-		if err := b.writeCommands(ctx, application); err != nil && ctx.Err() == nil {
-			b.log.Error().Err(err).Msg("commands.register_failed")
-		}
-	})
-}
-
-func (b *Bot) writeCommands(ctx context.Context, application string) error {
-	list := commands()
-	specs := make([]commandSpec, len(list))
-	for i, c := range list {
-		specs[i] = c.spec
-	}
-	payload, err := json.Marshal(specs)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(append([]byte(application+"\n"), payload...))
-	hash := hex.EncodeToString(sum[:])
-	saved := b.registered
-	if b.deps.Commands != nil && saved == "" {
-		if saved, err = b.deps.Commands.Load(ctx); err != nil {
-			b.log.Warn().Err(err).Msg("commands.hash_unreadable")
-			saved = ""
-		}
-	}
-	if saved == hash {
-		b.registered = hash
-		return nil
-	}
-	err = b.rest.do(ctx, call{
-		route: route{method: http.MethodPut, template: "/applications/{application}/commands", major: application},
-		path:  "/applications/" + url.PathEscape(application) + "/commands",
-		body:  specs, repeatable: true,
-	}, nil)
-	if err != nil {
-		return err
-	}
-	b.registered = hash
-	b.log.Info().Int("commands", len(specs)).Msg("commands.registered")
-	if b.deps.Commands == nil {
-		return nil
-	}
-	return b.deps.Commands.Save(ctx, hash)
+	return v == allowed
 }

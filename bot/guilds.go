@@ -182,21 +182,24 @@ func (s *guilds) putChannelIn(g *guild, w wireChannel) {
 	g.channels[w.ID] = struct{}{}
 }
 
-// removeChannel forgets a channel and the threads below it.
-func (s *guilds) removeChannel(id string) {
+// removeChannel forgets a channel and the threads below it, and returns their ids.
+func (s *guilds) removeChannel(id string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channels[id]
 	if c == nil {
-		return
+		return nil
 	}
 	g := s.guilds[c.guild]
+	var gone []string
 	for other := range g.channels {
 		if t := s.channels[other]; other == id || t.thread() && t.parent == id {
 			delete(s.channels, other)
 			delete(g.channels, other)
+			gone = append(gone, other)
 		}
 	}
+	return gone
 }
 
 // setMe takes the bot's own member.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"github.com/parleybot/parley/turn"
 )
 
 // queueSize is the number of events that may wait for the dispatcher.
@@ -104,7 +106,7 @@ func (b *Bot) onReady(ctx context.Context, e event) error {
 	b.log.Info().Str("user", r.User.ID).Str("name", clean(r.User.Username)).Int("guilds", len(r.Guilds)).Msg("gateway.ready")
 	b.backfill.begin()
 	b.fillPrivate(ctx)
-	b.registerCommands(ctx, b.identity.application())
+	b.registerCommands(ctx, b.identity.application(), idsOf(r.Guilds))
 	b.readyOnce.Do(func() { close(b.ready) })
 	return nil
 }
@@ -137,7 +139,7 @@ func (b *Bot) receive(ctx context.Context, m *wireMessage) {
 		b.refusals.clear(in.ChannelID)
 	}
 	in.CanReply = in.CanReply && !b.refusals.recent(in.ChannelID, in.ReceivedAt)
-	if !in.Author.Self && !b.mayTalk(ctx, in) {
+	if !in.Author.Self && !b.mayTalk(in) {
 		return
 	}
 	b.turns.Receive(ctx, in)
@@ -202,10 +204,11 @@ func (b *Bot) onGuildUpdate(_ context.Context, e event) error {
 }
 
 // onGuildDelete: an outage comes as the same event; the guild is sent again when it is over.
-func (b *Bot) onGuildDelete(_ context.Context, e event) error {
+func (b *Bot) onGuildDelete(ctx context.Context, e event) error {
 	g, err := read[wireGuild](e)
 	if err == nil && !g.Unavailable {
 		b.guilds.removeGuild(g.ID)
+		b.stopIn(ctx, turn.KillRequest{GuildID: g.ID})
 	}
 	return err
 }
@@ -218,12 +221,26 @@ func (b *Bot) onChannel(_ context.Context, e event) error {
 	return err
 }
 
-func (b *Bot) onChannelDelete(_ context.Context, e event) error {
+// onChannelDelete stops what runs in a channel that is gone, and in the threads that went with it.
+func (b *Bot) onChannelDelete(ctx context.Context, e event) error {
 	c, err := read[wireChannel](e)
-	if err == nil {
-		b.guilds.removeChannel(c.ID)
+	if err != nil {
+		return err
 	}
-	return err
+	gone := b.guilds.removeChannel(c.ID)
+	if len(gone) == 0 {
+		gone = []string{c.ID}
+	}
+	for _, id := range gone {
+		b.stopIn(ctx, turn.KillRequest{ChannelID: id, GuildID: c.GuildID})
+	}
+	return nil
+}
+
+// stopIn ends what nobody can read any more, in the bot's own name.
+func (b *Bot) stopIn(ctx context.Context, r turn.KillRequest) {
+	r.Actor = turn.Actor{ID: b.identity.id(), Name: b.identity.persona().Name, ManageMessages: true, ManageGuild: true}
+	b.background(ctx, func(ctx context.Context) { b.turns.Kill(ctx, r) })
 }
 
 func (b *Bot) onThreadList(_ context.Context, e event) error {
@@ -269,4 +286,12 @@ func (b *Bot) onMember(_ context.Context, e event) error {
 		b.guilds.setMe(m.GuildID, m.wireMember)
 	}
 	return err
+}
+
+func idsOf(guilds []wireGuild) []string {
+	ids := make([]string, len(guilds))
+	for n, g := range guilds {
+		ids[n] = g.ID
+	}
+	return ids
 }

@@ -2,9 +2,7 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -84,27 +82,6 @@ func TestNewRefusesNonsense(t *testing.T) {
 	must(t, err)
 	if err := b.Run(t.Context()); err == nil {
 		t.Error("Run without turns")
-	}
-}
-
-func TestOncePer(t *testing.T) {
-	t.Parallel()
-	o := newOncePer(time.Minute)
-	start := time.Unix(0, 0)
-	for n, c := range []struct {
-		key   string
-		after time.Duration
-		want  bool
-	}{{"a", 0, true}, {"a", 59 * time.Second, false}, {"b", 59 * time.Second, true}, {"a", time.Minute, true}} {
-		if got := o.allow(c.key, start.Add(c.after)); got != c.want {
-			t.Errorf("%d: %v", n, got)
-		}
-	}
-	for n := range 3 * maxOncePer {
-		o.allow(fmt.Sprint(n), start)
-	}
-	if len(o.last) > maxOncePer {
-		t.Errorf("%d keys", len(o.last))
 	}
 }
 

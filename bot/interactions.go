@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/parleybot/parley/turn"
@@ -18,6 +19,7 @@ const (
 
 // interaction is something a person did with the bot's commands, buttons or forms.
 type interaction struct {
+	id        string
 	kind      int
 	guildID   string
 	channelID string
@@ -26,7 +28,9 @@ type interaction struct {
 	actor     turn.Actor
 	rights    permissions
 	data      interactionData
-	reply     *reply
+	// sub is the subcommand, empty when there is none; data.Options are its options then.
+	sub   string
+	reply *reply
 }
 
 type interactionData struct {
@@ -44,15 +48,46 @@ type interactionData struct {
 
 type commandOption struct {
 	Name  string          `json:"name"`
+	Type  int             `json:"type"`
 	Value json.RawMessage `json:"value"`
+	// Focused: it is this option that is being typed.
+	Focused bool            `json:"focused"`
+	Options []commandOption `json:"options"`
 }
 
-// option is the text value of a command's option, empty when it was not given.
+func (o commandOption) text() string {
+	var s string
+	if json.Unmarshal(o.Value, &s) != nil {
+		return ""
+	}
+	return clean(s)
+}
+
+// option is the text, choice or id that was given for an option, empty when it was not given.
 func (i *interaction) option(name string) string {
 	for _, o := range i.data.Options {
-		var s string
-		if o.Name == name && json.Unmarshal(o.Value, &s) == nil {
-			return clean(s)
+		if o.Name == name {
+			return o.text()
+		}
+	}
+	return ""
+}
+
+// number is the whole number that was given for an option.
+func (i *interaction) number(name string) (n int, given bool) {
+	for _, o := range i.data.Options {
+		if o.Name == name {
+			return n, json.Unmarshal(o.Value, &n) == nil
+		}
+	}
+	return 0, false
+}
+
+// typed is what has been typed of the option that asks for completions.
+func (i *interaction) typed() string {
+	for _, o := range i.data.Options {
+		if o.Focused {
+			return strings.TrimSpace(o.text())
 		}
 	}
 	return ""
@@ -98,7 +133,7 @@ func (b *Bot) onInteraction(ctx context.Context, e event) error {
 }
 
 func (b *Bot) interaction(w wireInteraction) (*interaction, error) {
-	i := &interaction{kind: w.Type, guildID: w.GuildID, channelID: w.ChannelID}
+	i := &interaction{id: w.ID, kind: w.Type, guildID: w.GuildID, channelID: w.ChannelID}
 	user := w.User
 	if w.Member != nil && w.Member.User != nil {
 		user = w.Member.User
@@ -121,6 +156,9 @@ func (b *Bot) interaction(w wireInteraction) (*interaction, error) {
 			return nil, fmt.Errorf("reading the interaction's data: %w", err)
 		}
 	}
+	if o := i.data.Options; len(o) == 1 && o[0].Type == optionSubcommand {
+		i.sub, i.data.Options = o[0].Name, o[0].Options
+	}
 	i.reply = &reply{
 		rest: b.rest, log: b.log, id: w.ID, token: w.Token, application: w.ApplicationID,
 		channelID: w.ChannelID, began: time.Now(),
@@ -133,8 +171,7 @@ func (b *Bot) interact(ctx context.Context, i *interaction) {
 	v := authorise(i.attempt(needNothing, ""), b.cfg.Blocked)
 	switch i.kind {
 	case interactionAutocomplete:
-		// None of our options has completions; an empty list at once is better than a spinner.
-		i.reply.choices(ctx)
+		b.completions(ctx, i, v)
 	case interactionCommand, interactionComponent, interactionModal:
 		if v != allowed {
 			i.reply.say(ctx, privately(string(v)))

@@ -182,6 +182,7 @@ func TestBlockedEverywhere(t *testing.T) {
 	tw := newTown(t, discordsim.Config{}, func(c *Config, _ *Deps) {
 		c.Blocked = func(_, _, user string) bool { return user == blockedID }
 	})
+	tw.turns.tools.Tools = []turn.ToolInfo{{Name: "draw"}}
 	blockedID = string(tw.mod.ID)
 	tw.start(t)
 	card := testCard(tw, "tok", turn.Card{Approver: "moderator"})
@@ -195,6 +196,9 @@ func TestBlockedEverywhere(t *testing.T) {
 		if got := tw.answered(t, i.ID); !got.Ephemeral || tw.text(got.Original) != string(refusedBlocked) {
 			t.Errorf("%+v %q", got, tw.text(got.Original))
 		}
+	}
+	if got := tw.answered(t, try(tw.mod.Autocomplete(tw.general, "tools off", "tool", opt("tool", ""))).ID); len(got.Choices) != 0 {
+		t.Errorf("completions %+v", got.Choices)
 	}
 	try(tw.ana.Say(tw.general, "from ana"))
 	tw.turns.inbound(t, "from ana")
@@ -237,7 +241,8 @@ func TestCommandsAreWrittenWhenTheyChanged(t *testing.T) {
 		t.Helper()
 		tw.newBot(t, func(_ *Config, d *Deps) { d.Commands = saved })
 		defer tw.bot.Close()
-		must(t, tw.bot.writeCommands(t.Context(), app))
+		_, err := tw.bot.writeCommands(t.Context(), app)
+		must(t, err)
 	}
 	writes := func() (n int) {
 		tw.world.Look(func(v discordsim.View) { n = count[discordsim.CommandsRegistered](v) })
@@ -258,7 +263,7 @@ func TestCommandsAreWrittenWhenTheyChanged(t *testing.T) {
 	saved.value = "of an older set"
 	tw.newBot(t, func(_ *Config, d *Deps) { d.Commands = saved })
 	defer tw.bot.Close()
-	if err := tw.bot.writeCommands(t.Context(), app); err == nil || saved.value != "of an older set" {
+	if _, err := tw.bot.writeCommands(t.Context(), app); err == nil || saved.value != "of an older set" {
 		t.Errorf("a refused write: %v, saved %q", err, saved.value)
 	}
 }

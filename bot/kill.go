@@ -17,13 +17,14 @@ const (
 )
 
 func killCommand() command {
-	return command{
-		spec: slash("kill", "Stop what I am doing here, now", optionSpec{
+	const what = "Stop what I am doing here, now"
+	return command{name: "kill", description: what, actions: []action{{
+		description: what, need: needNothing, run: (*Bot).kill,
+		options: []optionSpec{{
 			Type: optionString, Name: scopeOption, Description: "This channel (default) or the whole server",
 			Choices: []choiceSpec{{Name: "this channel", Value: scopeChannel}, {Name: "the whole server", Value: scopeGuild}},
-		}),
-		run: (*Bot).kill,
-	}
+		}},
+	}}}
 }
 
 // kill stops first and talks afterwards. Who may stop what is for the turns to say: an owner may end their own turn
@@ -36,7 +37,10 @@ func (b *Bot) kill(ctx context.Context, i *interaction) said {
 		}
 		req.ChannelID = ""
 	}
+	waiting := b.cards.waiting()
+	done := b.stops.begin(i.channelID, i.actor.ID)
 	rep := b.turns.Kill(ctx, req)
+	done(rep)
 	if rep.Refused {
 		if req.ChannelID == "" {
 			return privately("Stopping me in the whole server needs the permission to manage the server. Nothing was stopped.")
@@ -46,11 +50,12 @@ func (b *Bot) kill(ctx context.Context, i *interaction) said {
 	if len(rep.Killed) == 0 && rep.Discarded == 0 {
 		return privately("Nothing was running.")
 	}
-	return publicly(killText(i.actor, rep))
+	return publicly(killText(i.actor, rep, waiting))
 }
 
-// killText says who stopped what. A finished tool is not undone, so it is named.
-func killText(by turn.Actor, rep turn.KillReport) string {
+// killText says who stopped what. A finished tool is not undone, so it is named. The turns in waiting waited for an
+// approval: their tool had not begun.
+func killText(by turn.Actor, rep turn.KillReport, waiting map[turn.ID]bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "🛑 Stopped by <@%s>.", by.ID)
 	for n, k := range rep.Killed {
@@ -59,7 +64,10 @@ func killText(by turn.Actor, rep turn.KillReport) string {
 			break
 		}
 		fmt.Fprintf(&b, "\n• %s's turn in <#%s>", inline(nameOr(k.OwnerName, k.OwnerID), 64), k.ChannelID)
-		if k.Tool != "" {
+		switch {
+		case k.Tool != "" && waiting[k.TurnID]:
+			fmt.Fprintf(&b, ", while %s waited for an approval: it was not run", inline(k.Tool, 64))
+		case k.Tool != "":
 			fmt.Fprintf(&b, ", while %s ran", inline(k.Tool, 64))
 		}
 		if len(k.Finished) > 0 {

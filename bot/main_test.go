@@ -37,6 +37,8 @@ const patience = 20 * time.Second
 
 // fakeTurns records what the edge tells it and answers what the test says.
 type fakeTurns struct {
+	fakeSettings
+
 	mu       sync.Mutex
 	changed  chan struct{}
 	inbounds []turn.Inbound

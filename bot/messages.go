@@ -87,6 +87,7 @@ type component struct {
 	Label       string      `json:"label,omitempty"`
 	CustomID    string      `json:"custom_id,omitempty"`
 	Placeholder string      `json:"placeholder,omitempty"`
+	Value       string      `json:"value,omitempty"`
 	MaxLength   int         `json:"max_length,omitempty"`
 	Required    *bool       `json:"required,omitempty"`
 }

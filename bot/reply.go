@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/parleybot/parley/bot/delivery"
 )
 
 const (
@@ -53,6 +55,11 @@ type reply struct {
 	began       time.Time
 }
 
+// messageSign is what is told of an answer before it is there.
+type messageSign struct {
+	Flags int `json:"flags,omitempty"`
+}
+
 type callback struct {
 	Type int `json:"type"`
 	Data any `json:"data,omitempty"`
@@ -66,8 +73,9 @@ func (r *reply) say(ctx context.Context, s said) {
 	r.finish(ctx, s, r.callback(ctx, callbackMessage, s.message))
 }
 
-// soon runs work and answers with what it returns: at once when it is quick, else after a sign that it was heard.
-func (r *reply) soon(ctx context.Context, work func(context.Context) said) {
+// soon runs work and answers with what it returns: at once when it is quick, else after a sign that it was heard. private
+// says that the answer will be private in any case.
+func (r *reply) soon(ctx context.Context, private bool, work func(context.Context) said) {
 	done := make(chan said, 1)
 	go func() {
 		s := privately("Something went wrong; it was logged.")
@@ -87,12 +95,17 @@ func (r *reply) soon(ctx context.Context, work func(context.Context) said) {
 		return
 	case <-timer.C:
 	}
-	err := r.callback(ctx, callbackDeferred, nil)
+	var sign messageSign
+	if private {
+		sign.Flags = flagEphemeral
+	}
+	err := r.callback(ctx, callbackDeferred, sign)
 	s := <-done // work honours ctx
+	s.private = s.private || private
 	switch {
 	case err != nil:
 		r.finish(ctx, s, err)
-	case s.private:
+	case s.private && !private:
 		// What was begun in public can't become private: take it away and answer anew.
 		r.drop(ctx)
 		r.finish(ctx, s, r.followUp(ctx, s))
@@ -130,10 +143,14 @@ func (r *reply) form(ctx context.Context, customID, title string, rows ...compon
 	}{customID, title, rows})
 }
 
-func (r *reply) choices(ctx context.Context) {
+// choices answers with completions. The list is never null.
+func (r *reply) choices(ctx context.Context, list []choiceSpec) {
+	if list == nil {
+		list = []choiceSpec{}
+	}
 	err := r.callback(ctx, callbackChoices, struct {
-		Choices []struct{} `json:"choices"`
-	}{[]struct{}{}})
+		Choices []choiceSpec `json:"choices"`
+	}{list})
 	if err != nil {
 		r.log.Debug().Err(err).Msg("interaction.choices_failed")
 	}
@@ -145,13 +162,21 @@ func (r *reply) callback(ctx context.Context, kind int, data any) error {
 	err := r.rest.do(ctx, call{
 		route: route{method: http.MethodPost, template: "/interactions/{interaction}/{token}/callback", major: r.id, free: true},
 		path:  "/interactions/" + url.PathEscape(r.id) + "/" + url.PathEscape(r.token) + "/callback",
-		body:  callback{Type: kind, Data: data}, repeatable: true,
+		body:  callback{Type: kind, Data: data}, files: filesOf(data), repeatable: true,
 	}, nil)
 	if ae, ok := errors.AsType[*APIError](err); ok && ae.Code == codeAlreadyAnswered {
 		// The first try did arrive, its answer was lost.
 		return nil
 	}
 	return err
+}
+
+// filesOf are the files of an answer that is a message.
+func filesOf(data any) []delivery.File {
+	if m, ok := data.(messageBody); ok {
+		return m.files
+	}
+	return nil
 }
 
 func (r *reply) webhook(method, template, tail string) call {
@@ -164,7 +189,7 @@ func (r *reply) webhook(method, template, tail string) call {
 func (r *reply) editOriginal(ctx context.Context, s said) error {
 	c := r.webhook(http.MethodPatch, "/messages/@original", "/messages/@original")
 	s.message.Flags = 0
-	c.body, c.repeatable = s.message, true
+	c.body, c.files, c.repeatable = s.message, s.message.files, true
 	return r.rest.do(ctx, c, nil)
 }
 
@@ -174,7 +199,7 @@ func (r *reply) followUp(ctx context.Context, s said) error {
 	if s.private {
 		s.message.Flags |= flagEphemeral
 	}
-	c.body = s.message
+	c.body, c.files = s.message, s.message.files
 	return r.rest.do(ctx, c, nil)
 }
 

@@ -10,12 +10,18 @@ import (
 )
 
 func statusCommand() command {
-	return command{
-		spec: slash("status", "Show what I am doing here"),
+	const what = "Show what I am doing here"
+	return command{name: "status", description: what, actions: []action{{
+		description: what, need: needNothing, private: true,
 		run: func(b *Bot, _ context.Context, i *interaction) said {
-			return privately(statusText(b.turns.Status(i.channelID), b.turns.Totals(), time.Now(), b.started))
+			s := b.turns.Status(i.channelID)
+			if s.Running != nil {
+				// A turn's own word for it holds until the tool has ended; the card knows when it was decided.
+				s.Running.Approval = s.Running.Approval && b.cards.waiting()[s.Running.TurnID]
+			}
+			return privately(statusText(s, b.turns.Totals(), time.Now(), b.started))
 		},
-	}
+	}}}
 }
 
 func statusText(s turn.ChannelStatus, all turn.Totals, now, started time.Time) string {

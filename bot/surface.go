@@ -102,7 +102,8 @@ func (s *surface) Finish(ctx context.Context, e turn.Ending) turn.Delivered {
 
 // afterwards sends what stands below an answer.
 func (s *surface) afterwards(ctx context.Context, e turn.Ending, answered bool) {
-	if public := strings.TrimSpace(clean(e.Public)); public != "" {
+	told := s.bot.stops.tells(s.opening, e.Cause)
+	if public := strings.TrimSpace(clean(e.Public)); public != "" && !told {
 		m := newMessage(clip(public, maxMessage))
 		if !answered {
 			m = m.replyingTo(s.opening.ReplyToID)

@@ -220,34 +220,3 @@ func TestHiddenNoticesStayOut(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-// TL120: a mention in the log channel is no conversation; it is explained once in ten minutes.
-func TestLogChannelExplainsItselfOnce(t *testing.T) {
-	t.Parallel()
-	log := discordsim.ID("")
-	tw := newTown(t, discordsim.Config{}, func(c *Config, _ *Deps) { c.LogChannel = func(string) string { return string(log) } })
-	log = tw.channel(t, "log")
-	tw.start(t)
-	for n := range 3 {
-		try(tw.ana.Say(log, fmt.Sprintf("<@%s> %d", tw.world.Bot(), n)))
-	}
-	try(tw.ana.Say(tw.general, "after"))
-	tw.turns.inbound(t, "after")
-	tw.bot.behind.wait()
-	notices := 0
-	for _, m := range tw.world.Messages(log) {
-		if m.Author == tw.world.Bot() {
-			notices++
-		}
-	}
-	tw.turns.mu.Lock()
-	defer tw.turns.mu.Unlock()
-	for _, in := range tw.turns.inbounds {
-		if in.ChannelID == string(log) && !in.Author.Self {
-			t.Errorf("inbound %+v", in)
-		}
-	}
-	if notices != 1 {
-		t.Errorf("%d notices", notices)
-	}
-}

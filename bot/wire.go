@@ -177,8 +177,10 @@ const (
 
 // Channel types.
 const (
+	channelText           = 0
 	channelDM             = 1
 	channelGroupDM        = 3
+	channelAnnouncement   = 5
 	channelAnnounceThread = 10
 	channelPublicThread   = 11
 	channelPrivateThread  = 12
