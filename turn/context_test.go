@@ -231,6 +231,31 @@ func TestContext(t *testing.T) {
 			t.Errorf("the request was\n%s", got)
 		}
 	})
+	check(t, "broken arguments of a past call don't break later requests, and a long result is kept within the limit", func(t *testing.T) {
+		w := newWorld(t)
+		w.tools = []registry.Tool{tool("look", func(context.Context) registry.Result { return registry.OK(strings.Repeat("x", 8000)) })}
+		w.limits.HistoryMaxBytes = 4096
+		w.edge.echo = true
+		w.start()
+		defer w.stop()
+		w.model.will(calls("look", `{"a":1,,}`, "hm"), calls("look", `{"a":1}`), says("seen"))
+		in := w.say("ana", "c", "@bot look")
+		w.say("ana", "c", "@bot and?")
+		asked, n := w.model.asked(), 0
+		for _, m := range asked[len(asked)-1].Messages {
+			for _, c := range m.Calls {
+				if n++; !json.Valid([]byte(c.Arguments)) || !json.Valid(c.Object) {
+					t.Errorf("the call %s is sent with %q", c.Name, c.Arguments)
+				}
+			}
+		}
+		if n == 0 {
+			t.Error("no call is told")
+		}
+		if rec, _ := w.store.record(in.MessageID); len(rec.Transcript) == 0 || len(rec.Transcript) > 4096 {
+			t.Errorf("the transcript has %d bytes", len(rec.Transcript))
+		}
+	})
 	check(t, "one read of the channel, and messages deleted and edited meanwhile stay so", func(t *testing.T) {
 		w := newWorld(t)
 		w.edge.histories["c"] = []turn.Message{{ID: "5", Author: person("ben"), Content: "old"}, {ID: "6", Author: person("ben"), Content: "gone"}}

@@ -2,44 +2,13 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/parleybot/parley/internal/abort"
 )
 
-// KillPublisher carries kills to the other processes of the bot; see store.KillBus.
-type KillPublisher interface {
-	PublishKill(ctx context.Context, order []byte) error
-}
-
-// Kill ends what runs and drops what waits, as far as the actor may, here and (through Deps.Kills) in the other
-// processes. It returns when every channel of this process that it covers has answered, not when the turns have ended.
+// Kill ends what runs and drops what waits, as far as the actor may. It returns when every channel it covers has
+// answered, not when the turns have ended. It is also what a bus calls to carry a kill to this process.
 func (m *Manager) Kill(ctx context.Context, req KillRequest) KillReport {
-	if m.Kills != nil {
-		m.spawn(func() {
-			m.io("publishing a kill", func(ctx context.Context) error {
-				order, err := json.Marshal(req)
-				if err != nil {
-					return err
-				}
-				return m.Kills.PublishKill(ctx, order)
-			})
-		})
-	}
-	return m.killHere(ctx, req)
-}
-
-// Ordered carries out a kill that another process published.
-func (m *Manager) Ordered(ctx context.Context, order []byte) (KillReport, error) {
-	var req KillRequest
-	if err := json.Unmarshal(order, &req); err != nil {
-		return KillReport{}, fmt.Errorf("reading an order to kill: %w", err)
-	}
-	return m.killHere(ctx, req), nil
-}
-
-func (m *Manager) killHere(ctx context.Context, req KillRequest) KillReport {
 	if req.ChannelID == "" && req.GuildID == "" {
 		return KillReport{Refused: true}
 	}

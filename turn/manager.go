@@ -99,8 +99,6 @@ type Deps struct {
 	// Persona is added to the system text of every turn.
 	Persona string
 	Limits  Limits
-	// Kills carries kills to other processes; nil when there are none.
-	Kills KillPublisher
 	// Observers are told every event; they must not block.
 	Observers []Observer
 	Log       zerolog.Logger

@@ -24,11 +24,13 @@ type plan struct {
 	windows string
 }
 
-// plan reads the settings that apply, counts the channel's windows down and builds the allowlist. Windows are counted
+// planFor reads the settings that apply, counts the channel's windows down and builds the allowlist. Windows are counted
 // once per turn whether or not the mode is on; a follow-up that continues an interrupted turn does not count again. When
 // neither the store nor the cache knows the settings, no tool is offered: one of them may be switched off.
 func (m *Manager) planFor(ctx context.Context, r *running) plan {
 	in := r.in
+	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
+	defer cancel()
 	guildValues, guildErr := m.setting(ctx, store.SettingGuild, in.GuildID)
 	channelValues, channelErr := m.setting(ctx, store.SettingChannel, in.ChannelID)
 	memberValues, _ := m.setting(ctx, store.SettingMember, in.Author.ID)

@@ -1,102 +1,98 @@
 package turn
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/store"
 )
 
-// transcriptVersion is the version of the stored form that this binary writes and reads.
-const transcriptVersion = 1
+// Fields of a stored entry that only turns know; the store keeps them as they are.
+const (
+	fieldTool    = "tool"
+	fieldFailed  = "failed"
+	fieldStopped = "stopped"
+	fieldID      = "id"
+	fieldOpaque  = "opaque"
+)
 
-// transcript is the stored form of a turn's exchange. A result's text is stored once, on its tool message.
-type transcript struct {
-	Version  int                 `json:"v"`
-	Messages []transcriptMessage `json:"messages"`
-}
-
-type transcriptMessage struct {
-	Role    providers.Role   `json:"role"`
-	Content string           `json:"content,omitempty"`
-	Calls   []transcriptCall `json:"calls,omitempty"`
-	CallKey string           `json:"call_key,omitempty"`
-	Tool    string           `json:"tool,omitempty"`
-	Failed  bool             `json:"failed,omitempty"`
-	Stopped bool             `json:"stopped,omitempty"`
-}
-
-type transcriptCall struct {
-	Key       string          `json:"key"`
-	ID        string          `json:"id,omitempty"`
-	Name      string          `json:"name"`
-	Arguments string          `json:"arguments"`
-	Opaque    json.RawMessage `json:"opaque,omitempty"`
-}
-
-// encodeTranscript gives the stored form within limit bytes: when it is too long, the oldest results lose their text.
+// encodeTranscript gives the stored form of a turn's exchange within limit bytes; see store.Cap. A result's text is
+// stored once, on its tool entry.
 func encodeTranscript(messages []providers.Message, limit int) (json.RawMessage, error) {
-	t := transcript{Version: transcriptVersion, Messages: make([]transcriptMessage, len(messages))}
+	entries := make([]store.Entry, len(messages))
 	for i, m := range messages {
-		x := transcriptMessage{
-			Role: m.Role, Content: m.Content, CallKey: m.CallKey, Tool: m.ToolName, Failed: m.Failed, Stopped: m.Stopped,
-		}
-		for _, c := range m.Calls {
-			x.Calls = append(x.Calls, transcriptCall{Key: c.Key, ID: c.ID, Name: c.Name, Arguments: c.Arguments, Opaque: c.Opaque})
-		}
-		t.Messages[i] = x
+		entries[i] = entryOf(m)
 	}
-	data, err := marshal(t)
-	for i := 0; err == nil && len(data) > limit && i < len(t.Messages); i++ {
-		if m := &t.Messages[i]; m.Role == providers.RoleTool && len(m.Content) > 100 {
-			m.Content = fmt.Sprintf("[removed %d bytes of an older result]", len(m.Content))
-			data, err = marshal(t)
-		}
-	}
+	data, err := store.Encode(store.Transcript{Entries: store.Cap(entries, limit)})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the transcript: %w", err)
 	}
 	return data, nil
 }
 
-// marshal encodes without HTML escaping, which would make code twice as long.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
+func entryOf(m providers.Message) store.Entry {
+	e := store.Entry{Kind: store.EntryKind(m.Role), Content: m.Content, CallKey: m.CallKey, Unknown: store.Fields{}}
+	if m.ToolName != "" {
+		e.Unknown[fieldTool] = quoted(m.ToolName)
+	}
+	for name, set := range map[string]bool{fieldFailed: m.Failed, fieldStopped: m.Stopped} {
+		if set {
+			e.Unknown[name] = json.RawMessage("true")
+		}
+	}
+	for _, c := range m.Calls {
+		call := store.EntryCall{Key: c.Key, Name: c.Name, Arguments: c.Arguments, Unknown: store.Fields{}}
+		if c.ID != "" {
+			call.Unknown[fieldID] = quoted(c.ID)
+		}
+		if len(c.Opaque) > 0 {
+			call.Unknown[fieldOpaque] = slices.Clone(c.Opaque)
+		}
+		e.Calls = append(e.Calls, call)
+	}
+	return e
 }
 
-// decodeTranscript reads a stored exchange. Keys become unique in a conversation of several turns by the turn's id.
+// decodeTranscript reads a stored exchange. Keys become unique in a conversation of several turns by the turn's id. What a
+// call's arguments are worth is left to providers.Repair: they may be broken, and must not break every later request.
 func decodeTranscript(turnID string, data json.RawMessage) ([]providers.Message, error) {
-	if len(data) == 0 {
-		return nil, nil
+	t, err := store.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("transcript of turn %s: %w", turnID, err)
 	}
-	var t transcript
-	if err := json.Unmarshal(data, &t); err != nil {
-		return nil, fmt.Errorf("%w: transcript of turn %s: %w", store.ErrCorrupt, turnID, err)
-	}
-	if t.Version != transcriptVersion {
-		return nil, fmt.Errorf("%w: transcript of turn %s has version %d, this binary reads %d", store.ErrCorrupt, turnID, t.Version, transcriptVersion)
-	}
-	out := make([]providers.Message, len(t.Messages))
-	for i, x := range t.Messages {
-		m := providers.Message{
-			Role: x.Role, Content: x.Content, ToolName: x.Tool, Failed: x.Failed, Stopped: x.Stopped,
+	out := make([]providers.Message, len(t.Entries))
+	for i, e := range t.Entries {
+		out[i] = providers.Message{
+			Role: providers.Role(e.Kind), Content: e.Content, ToolName: unquoted(e.Unknown[fieldTool]),
+			Failed: len(e.Unknown[fieldFailed]) > 0, Stopped: len(e.Unknown[fieldStopped]) > 0,
 		}
-		if x.CallKey != "" {
-			m.CallKey = turnID + "/" + x.CallKey
+		if e.CallKey != "" {
+			out[i].CallKey = turnID + "/" + e.CallKey
 		}
-		for _, c := range x.Calls {
-			m.Calls = append(m.Calls, providers.Call{
-				Key: turnID + "/" + c.Key, ID: c.ID, Name: c.Name, Arguments: c.Arguments, Object: json.RawMessage(c.Arguments),
-				State: providers.Whole, Opaque: c.Opaque,
+		for _, c := range e.Calls {
+			out[i].Calls = append(out[i].Calls, providers.Call{
+				Key: turnID + "/" + c.Key, ID: unquoted(c.Unknown[fieldID]), Name: c.Name, Arguments: c.Arguments, Opaque: c.Unknown[fieldOpaque],
 			})
 		}
-		out[i] = m
 	}
 	return out, nil
+}
+
+func quoted(s string) json.RawMessage {
+	data, err := json.Marshal(s)
+	if err != nil { // strings always marshal
+		return nil
+	}
+	return data
+}
+
+// unquoted reads a field that holds a string; anything else counts as absent.
+func unquoted(data json.RawMessage) string {
+	var s string
+	if json.Unmarshal(data, &s) != nil {
+		return ""
+	}
+	return s
 }

@@ -19,7 +19,7 @@ func wordable(w string) bool {
 	return utf8.RuneCountInString(w) > 1 && strings.IndexFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
 }
 
-// names reports whether folded text contains one of the folded words: as a whole word, or anywhere in scripts that put
+// mentionsWord reports whether folded text contains one of the folded words: as a whole word, or anywhere in scripts that put
 // no spaces between words.
 func mentionsWord(text string, words []string) bool {
 	for _, w := range words {

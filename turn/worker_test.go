@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -226,17 +227,17 @@ func TestStopAndKill(t *testing.T) {
 			t.Errorf("the turn ended as %+v", e)
 		}
 	})
-	check(t, "a kill reaches other processes, and theirs reach this one", func(t *testing.T) {
+	check(t, "a kill can be carried by a bus", func(t *testing.T) {
 		w := newWorld(t).start()
 		defer w.stop()
 		w.model.will(hangs())
 		w.say("ana", "c", "@bot one")
-		rep, err := w.m.Ordered(context.Background(), []byte(`{"channel_id":"c","guild_id":"7000","actor":{"id":"9mod","manage_messages":true}}`))
-		if err != nil || len(rep.Killed) != 1 {
-			t.Errorf("the order reported %+v, %v", rep, err)
-		}
-		if _, err := w.m.Ordered(context.Background(), []byte(`{`)); err == nil {
-			t.Error("a broken order was accepted")
+		order, err := json.Marshal(turn.KillRequest{ChannelID: "c", GuildID: guildID, Actor: turn.Actor{ID: "9mod", ManageMessages: true}})
+		w.must(err)
+		var req turn.KillRequest
+		w.must(json.Unmarshal(order, &req))
+		if rep := w.m.Kill(context.Background(), req); len(rep.Killed) != 1 {
+			t.Errorf("the order reported %+v", rep)
 		}
 	})
 }
