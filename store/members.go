@@ -18,6 +18,12 @@ const (
 	KindSettings Kind = "settings"
 	KindWindows  Kind = "affordance windows"
 	KindRates    Kind = "counters"
+
+	KindShortTerm Kind = "short-term memories"
+	KindApprovals Kind = "approval cards"
+	// KindUsage and KindAudit are entries that stay without the member's name.
+	KindUsage Kind = "usage entries"
+	KindAudit Kind = "audit entries"
 )
 
 // Erased is what was removed, by kind; a kind of which there was nothing is absent.
@@ -32,12 +38,14 @@ func (e Erased) Add(kind Kind, n int) {
 
 // Members answers for everything that is kept about one member.
 type Members interface {
-	// EraseMember removes, in one transaction, every memory about the member or written by them, their turns with journal
-	// and transcripts, what waits for them, and their settings except those named in keep, such as one that says to leave
-	// them alone. It returns what was removed and the member's DM channels, in which nobody else has a part. The caller
-	// ends the member's turns first: one that still runs would be written whole at its end. ErrInvalid without a member.
+	// EraseMember removes, in one transaction, every memory about the member or written by them, what channels in which
+	// they talked have in mind, their turns with journal and transcripts, their approval cards, what waits for them, and
+	// their settings except those named in keep, such as one that says to leave them alone. What they cost and what they
+	// decided or had done to them stays in ledger and audit log, without their name and without the detail. It returns
+	// what was removed and the member's DM channels, in which nobody else has a part. The caller ends the member's turns
+	// first: one that still runs would be written whole at its end. ErrInvalid without a member.
 	EraseMember(ctx context.Context, memberID string, keep ...string) (Erased, []string, error)
-	// ExportMember returns everything that EraseMember would remove.
+	// ExportMember returns the memories, turns, waiting messages and settings that EraseMember would remove.
 	ExportMember(ctx context.Context, memberID string) (Export, error)
 }
 

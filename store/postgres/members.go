@@ -37,6 +37,15 @@ func (db *DB) EraseMember(ctx context.Context, memberID string, keep ...string) 
 			text string
 		}{
 			{store.KindMemories, `DELETE FROM memories WHERE member_id = @member OR author_member_id = @member`},
+			{store.KindShortTerm, `DELETE FROM short_term WHERE author_member_id = @member
+				OR channel_id IN (SELECT channel_id FROM turns WHERE owner_member_id = @member)`},
+			{store.KindApprovals, `DELETE FROM approvals WHERE owner_member_id = @member`},
+			{store.KindApprovals, `UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member`},
+			{store.KindUsage, `UPDATE usage_ledger SET member_id = '' WHERE member_id = @member`},
+			{store.KindAudit, `UPDATE audit_log SET detail = '',
+				actor_member_id = CASE WHEN actor_member_id = @member THEN '' ELSE actor_member_id END,
+				subject_member_id = CASE WHEN subject_member_id = @member THEN '' ELSE subject_member_id END
+				WHERE actor_member_id = @member OR subject_member_id = @member`},
 			{store.KindCalls, `DELETE FROM calls USING turns WHERE turns.id = calls.turn_id AND turns.owner_member_id = @member`},
 			{store.KindTurns, `DELETE FROM turns WHERE owner_member_id = @member`},
 			{store.KindWaiting, `DELETE FROM waiting_triggers WHERE owner_member_id = @member`},

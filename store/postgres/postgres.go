@@ -58,12 +58,16 @@ type DB struct {
 }
 
 var (
-	_ store.Memories = (*DB)(nil)
-	_ store.Turns    = (*DB)(nil)
-	_ store.Journal  = (*DB)(nil)
-	_ store.Triggers = (*DB)(nil)
-	_ store.Settings = (*DB)(nil)
-	_ store.Members  = (*DB)(nil)
+	_ store.Memories   = (*DB)(nil)
+	_ store.Turns      = (*DB)(nil)
+	_ store.Journal    = (*DB)(nil)
+	_ store.Triggers   = (*DB)(nil)
+	_ store.ShortTerms = (*DB)(nil)
+	_ store.Ledger     = (*DB)(nil)
+	_ store.Audit      = (*DB)(nil)
+	_ store.Approvals  = (*DB)(nil)
+	_ store.Settings   = (*DB)(nil)
+	_ store.Members    = (*DB)(nil)
 )
 
 // Open connects, waiting for a server that is away as long as cfg says, and brings the schema up to date; of several

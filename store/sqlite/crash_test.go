@@ -57,8 +57,9 @@ func child(t *testing.T, task, dir string) *exec.Cmd {
 	return cmd
 }
 
+// TestJournalSurvivesKill is not parallel, and neither is what else starts processes: between fork and exec a child holds
+// the locks of all data folders that are open here.
 func TestJournalSurvivesKill(t *testing.T) {
-	t.Parallel()
 	crash(t, storetest.CrashRounds)
 }
 
@@ -84,7 +85,6 @@ func crash(t *testing.T, rounds int) {
 }
 
 func TestSecondProcessIsRefused(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	db := open(t, dir)
 	output, err := child(t, "open", dir).CombinedOutput()

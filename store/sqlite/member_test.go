@@ -18,11 +18,17 @@ import (
 // memberColumns is every column that holds a member's id. Erasing a member deletes by these; a new one belongs here and
 // there.
 var memberColumns = []string{
+	"approvals.decider_member_id",
+	"approvals.owner_member_id",
+	"audit_log.actor_member_id",
+	"audit_log.subject_member_id",
 	"memories.author_member_id",
 	"memories.member_id",
 	"rates.member_id",
 	"settings.member_id",
+	"short_term.author_member_id",
 	"turns.owner_member_id",
+	"usage_ledger.member_id",
 	"waiting_triggers.owner_member_id",
 }
 
@@ -124,10 +130,19 @@ func fill(t *testing.T, db *DB, member string) {
 		db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}),
 		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),
 		db.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: "n", Value: "v"}),
+		db.PutShortTerm(ctx, store.ShortTerm{ChannelID: "c", Category: "plot", AuthorID: member}, 5),
+		db.AddUsage(ctx, store.UsageEntry{TurnID: "t", Model: "m", MemberID: member}),
+		db.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: member, SubjectID: member, Action: "kill"}),
+		db.OpenApproval(ctx, store.Approval{Token: "mine", OwnerID: member}),
+		db.OpenApproval(ctx, store.Approval{Token: "another's"}),
 		db.RetainWindow(ctx, "c", "tool", 3, now),
 	)
 	if err != nil {
 		t.Fatal(err)
+	}
+	decided := store.Approval{Token: "another's", Status: store.ApprovalDenied, DecidedBy: member}
+	if won, err := db.DecideApproval(ctx, decided); err != nil || !won {
+		t.Fatal(won, err)
 	}
 }
 

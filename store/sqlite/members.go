@@ -38,6 +38,15 @@ func (db *DB) EraseMember(ctx context.Context, memberID string, keep ...string) 
 		}
 		return db.eraseSteps(ctx, erased, []eraseStep{
 			{store.KindMemories, `DELETE FROM memories WHERE member_id = @member OR author_member_id = @member`, args{member}},
+			{store.KindShortTerm, `DELETE FROM short_term WHERE author_member_id = @member
+				OR channel_id IN (SELECT channel_id FROM turns WHERE owner_member_id = @member)`, args{member}},
+			{store.KindApprovals, `DELETE FROM approvals WHERE owner_member_id = @member`, args{member}},
+			{store.KindApprovals, `UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member`, args{member}},
+			{store.KindUsage, `UPDATE usage_ledger SET member_id = '' WHERE member_id = @member`, args{member}},
+			{store.KindAudit, `UPDATE audit_log SET detail = '',
+				actor_member_id = iif(actor_member_id = @member, '', actor_member_id),
+				subject_member_id = iif(subject_member_id = @member, '', subject_member_id)
+				WHERE actor_member_id = @member OR subject_member_id = @member`, args{member}},
 			{store.KindCalls, `DELETE FROM calls WHERE turn_id IN (SELECT id FROM turns WHERE owner_member_id = @member)`, args{member}},
 			{store.KindTurns, `DELETE FROM turns WHERE owner_member_id = @member`, args{member}},
 			{store.KindWaiting, `DELETE FROM waiting_triggers WHERE owner_member_id = @member`, args{member}},

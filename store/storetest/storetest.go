@@ -26,6 +26,11 @@ type Engine struct {
 	Budget   store.Budget
 	Members  store.Members
 	Fleeting store.FleetingMembers
+
+	ShortTerms store.ShortTerms
+	Ledger     store.Ledger
+	Audit      store.Audit
+	Approvals  store.Approvals
 	// Reopen closes the engine and opens it again over the same data, as a restart does; the receiver is not used any more.
 	Reopen func(t *testing.T) Engine
 }
@@ -56,6 +61,10 @@ func Run(t *testing.T, open func(t *testing.T) Engine) {
 	part("Windows", func(e Engine) bool { return e.Windows != nil }, windows)
 	part("Rates", func(e Engine) bool { return e.Rates != nil }, rates)
 	part("Budget", func(e Engine) bool { return e.Budget != nil }, budget)
+	part("Short-term memory", func(e Engine) bool { return e.ShortTerms != nil }, shortTerms)
+	part("Ledger", func(e Engine) bool { return e.Ledger != nil }, ledger)
+	part("Audit", func(e Engine) bool { return e.Audit != nil }, audit)
+	part("Approvals", func(e Engine) bool { return e.Approvals != nil }, approvals)
 	part("Members", func(e Engine) bool { return e.Members != nil }, members)
 	part("Fleeting members", func(e Engine) bool { return e.Fleeting != nil }, fleetingMembers)
 	part("Text", func(e Engine) bool {

@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/parleybot/parley/store"
+)
+
+// PutShortTerm implements store.ShortTerms.
+func (db *DB) PutShortTerm(ctx context.Context, s store.ShortTerm, limit int) error {
+	if s.UpdatedAt.IsZero() {
+		s.UpdatedAt = db.now()
+	}
+	err := db.write.transact(ctx, func(ctx context.Context) error {
+		if _, err := db.write.exec(ctx, `DELETE FROM short_term WHERE expires_at <= ?`, args{s.UpdatedAt}); err != nil {
+			return err
+		}
+		written, err := db.write.exec(ctx, `
+			INSERT INTO short_term (channel_id, category, guild_id, author_member_id, turn_id, content, updated_at, expires_at)
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+			WHERE (SELECT count(*) FROM short_term WHERE channel_id = ?1 AND category <> ?2) < ?9
+			ON CONFLICT (channel_id, category) DO UPDATE SET author_member_id = excluded.author_member_id,
+				turn_id = excluded.turn_id, content = excluded.content, updated_at = excluded.updated_at, expires_at = excluded.expires_at`,
+			args{s.ChannelID, s.Category, s.GuildID, s.AuthorID, s.TurnID, s.Content, s.UpdatedAt, s.UpdatedAt.Add(store.ShortTermTTL), limit})
+		if err == nil && written == 0 {
+			err = fmt.Errorf("%w: %d categories in this channel", store.ErrLimit, limit)
+		}
+		return err
+	})
+	return db.fail(ctx, "put short-term memory", err)
+}
+
+// ShortTermOf implements store.ShortTerms.
+func (db *DB) ShortTermOf(ctx context.Context, channelID string, now time.Time) ([]store.ShortTerm, error) {
+	var all []store.ShortTerm
+	err := db.read.query(ctx, `SELECT channel_id, category, guild_id, author_member_id, turn_id, content, updated_at
+		FROM short_term WHERE channel_id = ? AND expires_at > ? ORDER BY category`, args{channelID, now}, func(r row) error {
+		var (
+			s       store.ShortTerm
+			updated instant
+		)
+		err := r.Scan(&s.ChannelID, &s.Category, &s.GuildID, &s.AuthorID, &s.TurnID, &s.Content, &updated)
+		s.UpdatedAt = updated.Time
+		all = append(all, s)
+		return err
+	})
+	return all, db.fail(ctx, "read short-term memory", err)
+}
+
+// ClearShortTerm implements store.ShortTerms.
+func (db *DB) ClearShortTerm(ctx context.Context, channelID string) error {
+	_, err := db.write.one(ctx, `DELETE FROM short_term WHERE channel_id = ?`, channelID)
+	return db.fail(ctx, "clear short-term memory", err)
+}
+
+// AddUsage implements store.Ledger.
+func (db *DB) AddUsage(ctx context.Context, u store.UsageEntry) error {
+	if u.At.IsZero() {
+		u.At = db.now()
+	}
+	_, err := db.write.one(ctx, `
+		INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens,
+			cache_read_tokens, cache_write_tokens, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (turn_id, model) DO NOTHING`,
+		u.TurnID, u.Model, u.GuildID, u.ChannelID, u.MemberID, u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite, u.At)
+	return db.fail(ctx, "add usage", err)
+}
+
+// UsageOf implements store.Ledger.
+func (db *DB) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
+	var totals []store.UsageTotal
+	err := db.read.query(ctx, `
+		SELECT model, count(DISTINCT turn_id), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens)
+		FROM usage_ledger
+		WHERE (?1 = '' OR guild_id = ?1) AND (?2 = '' OR channel_id = ?2) AND (?3 = '' OR member_id = ?3)
+			AND (?4 IS NULL OR at >= ?4)
+		GROUP BY model ORDER BY model`, args{q.GuildID, q.ChannelID, q.MemberID, q.Since}, func(r row) error {
+		var u store.UsageTotal
+		err := r.Scan(&u.Model, &u.Turns, &u.Usage.Input, &u.Usage.Output, &u.Usage.CacheRead, &u.Usage.CacheWrite)
+		totals = append(totals, u)
+		return err
+	})
+	return totals, db.fail(ctx, "sum usage", err)
+}
+
+// AddAudit implements store.Audit.
+func (db *DB) AddAudit(ctx context.Context, a store.AuditEntry) error {
+	if a.At.IsZero() {
+		a.At = db.now()
+	}
+	_, err := db.write.one(ctx, `INSERT INTO audit_log (guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, a.GuildID, a.ChannelID, a.ActorID, a.SubjectID, a.Action, a.Detail, a.At)
+	return db.fail(ctx, "add audit entry", err)
+}
+
+// AuditOf implements store.Audit.
+func (db *DB) AuditOf(ctx context.Context, guildID string, limit int) ([]store.AuditEntry, error) {
+	var all []store.AuditEntry
+	err := db.read.query(ctx, `SELECT id, guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at
+		FROM audit_log WHERE guild_id = ? ORDER BY at DESC, id DESC LIMIT ?`, args{guildID, max(limit, 0)}, func(r row) error {
+		var (
+			a  store.AuditEntry
+			at instant
+		)
+		err := r.Scan(&a.ID, &a.GuildID, &a.ChannelID, &a.ActorID, &a.SubjectID, &a.Action, &a.Detail, &at)
+		a.At = at.Time
+		all = append(all, a)
+		return err
+	})
+	return all, db.fail(ctx, "read audit log", err)
+}
