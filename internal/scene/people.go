@@ -134,7 +134,8 @@ func (s *stage) use(ctx context.Context, st *step) error {
 	var known []string
 	err := s.await(ctx, st, func() (bool, error) {
 		s.world.Look(func(v discordsim.View) { known = slices.Concat(v.Commands(s.guild), v.Commands("")) })
-		return slices.Contains(known, name), nil
+		command, _, _ := strings.Cut(name, " ")
+		return slices.Contains(known, command), nil
 	}, func() string { return fmt.Sprintf("the bot has registered the commands %q", known) })
 	if err != nil {
 		return err
