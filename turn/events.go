@@ -3,6 +3,8 @@ package turn
 import (
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleybot/parley/store"
 )
 
@@ -25,11 +27,11 @@ func (m *Manager) emit(e Event) {
 
 // admitted logs, counts and tells a verdict.
 func (m *Manager) admitted(in Inbound, id ID, d Verdict) {
-	ev := m.Log.Debug()
-	if d.Disposition != DispositionIgnore {
-		ev = m.Log.Info()
+	level := zerolog.InfoLevel
+	if d.Disposition == DispositionIgnore {
+		level = zerolog.DebugLevel
 	}
-	ev.Str("message", in.MessageID).Str("channel", in.ChannelID).Str("guild", in.GuildID).Str("turn", string(id)).
+	m.Log.WithLevel(level).Str("message", in.MessageID).Str("channel", in.ChannelID).Str("guild", in.GuildID).Str("turn", string(id)).
 		Str("disposition", string(d.Disposition)).Str("reason", string(d.Reason)).Msg("turn.admission")
 	m.emit(Event{
 		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,

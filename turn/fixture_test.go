@@ -80,9 +80,12 @@ func (w *world) stop() {
 	w.m.Drain(ctx)
 }
 
-// settle lets virtual time pass until nothing more can happen without it, then d more.
+// elapse lets virtual time pass.
+func elapse(d time.Duration) { <-time.After(d) }
+
+// pass lets virtual time pass, then waits until nothing moves without it.
 func (w *world) pass(d time.Duration) {
-	time.Sleep(d)
+	elapse(d)
 	synctest.Wait()
 }
 
@@ -94,12 +97,9 @@ func (w *world) newID() string {
 // change alters an inbound before it is received.
 type change func(*turn.Inbound)
 
-func private(in *turn.Inbound)  { in.Private, in.GuildID = true, "" }
-func readOnly(in *turn.Inbound) { in.CanReply = false }
+func private(in *turn.Inbound) { in.Private, in.GuildID = true, "" }
 
 func moderator(in *turn.Inbound) { in.Author.ManageMessages, in.Author.ManageGuild = true, true }
-
-func withID(id string) change { return func(in *turn.Inbound) { in.MessageID = id } }
 
 func replyTo(who turn.Person, content string) change {
 	return func(in *turn.Inbound) { in.ReplyTo = &turn.Quote{MessageID: "77", Author: who, Content: content} }
@@ -354,7 +354,7 @@ func (s *surface) Unreachable() bool { return s.e.unreachable }
 func (s *surface) Finish(_ context.Context, end turn.Ending) turn.Delivered {
 	s.e.breaks("finish")
 	if s.e.slow > 0 {
-		time.Sleep(s.e.slow)
+		elapse(s.e.slow)
 	}
 	s.mu.Lock()
 	s.ending, s.ends = &end, s.ends+1

@@ -33,8 +33,21 @@ func wantRows() []string {
 		}
 	}
 	for _, s := range [][2]int{
-		{70, 70}, {72, 80}, {84, 89}, {93, 94}, {98, 99}, {105, 111}, {113, 114}, {116, 116}, {119, 119}, {121, 127}, {129, 133}, {144, 144},
-		{146, 148}, {150, 154}, {156, 159},
+		{70, 70},
+		{72, 80},
+		{84, 89},
+		{93, 94},
+		{98, 99},
+		{105, 111},
+		{113, 114},
+		{116, 116},
+		{119, 119},
+		{121, 127},
+		{129, 133},
+		{144, 144},
+		{146, 148},
+		{150, 154},
+		{156, 159},
 	} {
 		span("TL", s[0], s[1])
 	}
@@ -56,7 +69,7 @@ func row(t *testing.T, numbers, what string, scenario func(t *testing.T)) {
 	t.Run(numbers+" "+what, func(t *testing.T) {
 		t.Parallel()
 		ran.Lock()
-		for _, n := range strings.Fields(numbers) {
+		for n := range strings.FieldsSeq(numbers) {
 			switch {
 			case strings.HasPrefix(n, "B"), strings.HasPrefix(n, "X"): // a field case
 			case !slices.Contains(wantRows(), n):

@@ -106,7 +106,7 @@ func (m *model) Stream(ctx context.Context, req providers.Request) iter.Seq2[pro
 		switch {
 		case r.hang:
 			<-ctx.Done()
-			time.Sleep(r.deaf)
+			elapse(r.deaf)
 			yield(nil, context.Cause(ctx))
 			return
 		case r.err != nil:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleybot/parley/internal/abort"
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/registry"
@@ -173,11 +175,11 @@ func (m *Manager) effects(ctx context.Context, r *running, record store.Turn, re
 func (m *Manager) ended(r *running, res toolloop.Result, d Delivered) {
 	m.count(store.TurnRunning, -1)
 	m.count(res.Status, 1)
-	ev := m.Log.Info()
+	level := zerolog.InfoLevel
 	if res.Status == store.TurnError {
-		ev = m.Log.Error()
+		level = zerolog.ErrorLevel
 	}
-	ev.Err(res.Err).AnErr("delivery", d.Err).Str("turn", string(r.id)).Str("channel", r.in.ChannelID).Str("guild", r.in.GuildID).
+	m.Log.WithLevel(level).Err(res.Err).AnErr("delivery", d.Err).Str("turn", string(r.id)).Str("channel", r.in.ChannelID).Str("guild", r.in.GuildID).
 		Str("status", string(res.Status)).Int("iterations", r.turn.Iteration()).Dur("took", time.Since(r.started)).Msg("turn.end")
 }
 

@@ -138,16 +138,6 @@ func (c *settingCache) put(ctx context.Context, s store.Setting) error {
 	return nil
 }
 
-// forget drops what is cached of one owner: another process changed it.
-func (c *settingCache) forget(scope store.SettingScope, id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e, ok := c.entries[settingKey{scope, id}]; ok {
-		e.changes++
-		e.checked = time.Time{}
-	}
-}
-
 // rules returns what is known of a guild's rules of admission without asking anybody.
 func (c *settingCache) rules(guildID string) guildRules {
 	c.mu.Lock()

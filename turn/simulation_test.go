@@ -106,7 +106,7 @@ func simulate(t *testing.T, p simPlan) (turns int, problems []string) {
 	s.rng = rand.New(rand.NewPCG(p.seed, 1))
 	s.tools = []registry.Tool{
 		tool("quick", nil), tool("slow", sleeping(7*time.Second)), tool("fails", func(context.Context) registry.Result { return registry.Fail("no") }),
-		tool("deaf", func(context.Context) registry.Result { time.Sleep(20 * time.Second); return registry.OK(nil) }),
+		tool("deaf", func(context.Context) registry.Result { elapse(20 * time.Second); return registry.OK(nil) }),
 		tool("risky", nil, func(x *registry.Tool) { x.Approval = registry.ApproverOwner }),
 	}
 	s.loop.ApprovalTimeout = 30 * time.Second
@@ -183,16 +183,16 @@ func (s *sim) think(r providers.Request) reply {
 func (s *sim) watch(e turn.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch e.Kind {
-	case turn.EventStarted:
+	if e.Kind == turn.EventDone {
+		s.actives[e.ChannelID]--
+	}
+	if e.Kind == turn.EventStarted {
 		if s.actives[e.ChannelID]++; s.actives[e.ChannelID] > 1 {
 			s.broken = append(s.broken, "two turns run in channel "+e.ChannelID)
 		}
 		if _, ok := s.sent[e.MessageID]; !ok {
 			s.broken = append(s.broken, "a turn began without a trigger: "+e.MessageID)
 		}
-	case turn.EventDone:
-		s.actives[e.ChannelID]--
 	}
 }
 
@@ -249,7 +249,7 @@ func (s *sim) act(what int, channel string) {
 	default:
 		s.pass(pause * 10)
 	}
-	time.Sleep(pause)
+	elapse(pause)
 	if st := s.m.Status(channel); st.Waiting > s.limits.QueueLimit+1 {
 		s.wrong("%d wait in channel %s", st.Waiting, channel)
 	}
