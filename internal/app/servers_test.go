@@ -17,6 +17,7 @@ import (
 	"github.com/parleybot/parley/internal/discordsim"
 	"github.com/parleybot/parley/internal/pgtest"
 	"github.com/parleybot/parley/migrations"
+	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/store/postgres"
 	"github.com/parleybot/parley/store/storetest"
 	"github.com/parleybot/parley/turn"
@@ -271,5 +272,42 @@ func TestRoundTrips(t *testing.T) {
 		if toDatabase > test.database || toCache > test.cache {
 			t.Errorf("%s: %d round trips to Postgres and %d to Redis, want at most %d and %d", test.name, toDatabase, toCache, test.database, test.cache)
 		}
+	}
+}
+
+// TestEraseMember is B76 for the whole bot, on every kind of store: what a member has told is exported, then erased, and
+// the bot knows nothing of it any more.
+func TestEraseMember(t *testing.T) {
+	t.Parallel()
+	for name, environ := range map[string]func(t *testing.T) []string{
+		"embedded": func(t *testing.T) []string { t.Helper(); return []string{"DATA_DIR=" + t.TempDir()} },
+		"servers":  servers,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			a := h.open(t, environ(t)...)
+			run(t, a)
+			const canary = "qzxvkwj"
+			h.ask(t, "remember that I like "+canary)
+			h.must(t, "Done, I'll remember")
+			app.Idle(t, a)
+			ada := string(h.ada.ID)
+			export, err := a.ExportMember(t.Context(), ada)
+			if err != nil || len(export.Memories) != 1 || len(export.Turns) != 1 || len(export.Turns[0].Calls) != 1 {
+				t.Fatalf("exported %+v, %v; want a memory and a turn with a call", export, err)
+			}
+			erased, err := a.EraseMember(t.Context(), ada)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if erased[store.KindMemories] != 1 || erased[store.KindTurns] != 1 || erased[store.KindCalls] != 1 {
+				t.Errorf("erased %v", erased)
+			}
+			export, err = a.ExportMember(t.Context(), ada)
+			if err != nil || len(export.Memories)+len(export.Turns)+len(export.Waiting)+len(export.Settings) != 0 {
+				t.Errorf("left: %+v, %v", export, err)
+			}
+		})
 	}
 }

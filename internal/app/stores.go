@@ -24,6 +24,8 @@ type stores interface {
 	store.Settings
 	store.Claims
 	store.Windows
+	store.Members
+	store.FleetingMembers
 	Close() error
 	// kills joins this process to the others of the same bot; nil when there can be none.
 	kills() store.KillBus

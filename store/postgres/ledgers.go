@@ -78,14 +78,23 @@ func (db *DB) AddUsage(ctx context.Context, u store.UsageEntry) error {
 
 // UsageOf implements store.Ledger.
 func (db *DB) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
+	where, values := "true", args{}
+	for _, given := range []struct{ column, name, id string }{
+		{"guild_id", "guild", q.GuildID}, {"channel_id", "channel", q.ChannelID}, {"member_id", "member", q.MemberID},
+	} {
+		if given.id != "" { // a condition that is not asked for would keep the planner from the index of another
+			where += " AND " + given.column + " = @" + given.name
+			values[given.name] = given.id
+		}
+	}
+	if !q.Since.IsZero() {
+		where += " AND at >= @since"
+		values["since"] = q.Since
+	}
 	totals, err := query(ctx, db.pool, `
 		SELECT model, count(DISTINCT turn_id), sum(input_tokens)::bigint, sum(output_tokens)::bigint, sum(cache_read_tokens)::bigint,
 			sum(cache_write_tokens)::bigint
-		FROM usage_ledger
-		WHERE (@guild = '' OR guild_id = @guild) AND (@channel = '' OR channel_id = @channel) AND (@member = '' OR member_id = @member)
-			AND (@since::timestamptz IS NULL OR at >= @since)
-		GROUP BY model ORDER BY model COLLATE "C"`,
-		args{"guild": q.GuildID, "channel": q.ChannelID, "member": q.MemberID, "since": q.Since},
+		FROM usage_ledger WHERE `+where+` GROUP BY model ORDER BY model COLLATE "C"`, values,
 		func(row pgx.CollectableRow) (u store.UsageTotal, err error) {
 			err = row.Scan(&u.Model, &u.Turns, &u.Usage.Input, &u.Usage.Output, &u.Usage.CacheRead, &u.Usage.CacheWrite)
 			return u, err

@@ -68,33 +68,36 @@ const newestMemories = `SELECT ` + memoryColumns + ` FROM (` + newest + `) AS ne
 // hitsByLetters finds what a word without a hit may be a misspelling of.
 const hitsByLetters = `UNION ALL
 	SELECT recent.id, 0.5 * word_similarity(lost.term, recent.content)
-	FROM (SELECT term FROM word WHERE NOT EXISTS (SELECT FROM hit WHERE hit.term = word.term) AND length(term) > 3 LIMIT @misspelt) AS lost,
-		(` + newest + `) AS recent
+	FROM (SELECT term FROM hit WHERE cardinality(ids) = 0 AND length(term) > 3 LIMIT @misspelt) AS lost, (` + newest + `) AS recent
 	WHERE word_similarity(lost.term, recent.content) > 0.5`
 
 // relevantMemories reads the newest hits of each word in each place from the index of memory_terms alone, adds up what
-// they weigh, and appends the newest of the rest.
+// they weigh, and appends the newest of the rest. It is written so that the planner has no choice but the indexes, also
+// while it knows nothing of the tables: each list is cut where it is read, and memories are looked up one by one.
 func relevantMemories(more string) string {
-	return `WITH word AS (
+	return `WITH word AS MATERIALIZED (
 		SELECT DISTINCT ` + stem + ` AS term FROM unnest(@words::text[]) AS given (term)
-	), hit AS (
-		SELECT word.term, found.memory_id FROM word, LATERAL (
+	), hit AS MATERIALIZED (
+		SELECT word.term, ARRAY (
 			SELECT memory_id FROM unnest(@places::text[]) AS seen (place), LATERAL (
 				SELECT memory_id FROM memory_terms WHERE memory_terms.place = seen.place AND memory_terms.term = word.term
-				ORDER BY memory_id DESC LIMIT @hits) AS newest
-			ORDER BY memory_id DESC LIMIT @hits) AS found
-		UNION
-		SELECT beginning, found.memory_id FROM unnest(@beginnings::text[]) AS given (beginning), LATERAL (
+				ORDER BY memory_terms.place DESC, memory_terms.term DESC, memory_id DESC LIMIT @hits) AS newest
+			ORDER BY memory_id DESC LIMIT @hits) AS ids
+		FROM word
+		UNION ALL
+		SELECT beginning, ARRAY (
 			SELECT memory_id FROM memory_terms, unnest(@places::text[]) AS seen (place)
 			WHERE memory_terms.place = seen.place AND memory_terms.term >= beginning AND memory_terms.term < beginning || @last
-			ORDER BY memory_id DESC LIMIT @hits) AS found
+			GROUP BY memory_id ORDER BY memory_id DESC LIMIT @hits)
+		FROM unnest(@beginnings::text[]) AS given (beginning)
 	), weighed AS (
-		SELECT memory_id, ln(1 + @hits::float8 / count(*) OVER (PARTITION BY term)) AS weight FROM hit
+		SELECT unnest(ids) AS memory_id, ln(1 + @hits::float8 / cardinality(ids)) AS weight FROM hit WHERE cardinality(ids) > 0
 		` + more + `
-	), ranked AS (
+	), ranked AS MATERIALIZED (
 		SELECT memory_id, sum(weight) AS weight FROM weighed GROUP BY memory_id ORDER BY weight DESC, memory_id DESC LIMIT @limit
-	), relevant AS (
-		SELECT memories.*, ranked.weight FROM ranked JOIN memories ON memories.id = ranked.memory_id WHERE ` + visible + `
+	), relevant AS MATERIALIZED (
+		SELECT memory.*, ranked.weight FROM ranked, LATERAL (
+			SELECT * FROM memories WHERE memories.id = ranked.memory_id AND ` + visible + ` OFFSET 0) AS memory
 	)
 	SELECT ` + memoryColumns + ` FROM (
 		SELECT ` + memoryColumns + `, weight FROM relevant
