@@ -15,7 +15,6 @@ import (
 
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/registry"
-	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -328,4 +327,3 @@ func TestStablePrefix(t *testing.T) {
 		}
 	})
 }
-

@@ -152,4 +152,3 @@ func TestFollowUps(t *testing.T) {
 		}
 	})
 }
-

@@ -238,4 +238,3 @@ func TestStopAndKill(t *testing.T) {
 		}
 	})
 }
-
