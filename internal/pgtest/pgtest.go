@@ -48,7 +48,7 @@ func urlAt(addr, database string) string {
 func Database(t testing.TB, migrations fs.FS, prepare func(ctx context.Context, url string) error) string {
 	t.Helper()
 	admin := connect(t)
-	defer admin.Close(context.WithoutCancel(t.Context())) // nothing is lost with it
+	defer func() { _ = admin.Close(context.WithoutCancel(t.Context())) }() // nothing is lost with it
 	template := fmt.Sprintf("%stemplate_%016x", prefix, state(t, migrations))
 	ensure(t, admin, template, prepare)
 	name := fmt.Sprintf("%s%d_%s", prefix, time.Now().Unix(), strings.ToLower(rand.Text()[:10]))
@@ -61,7 +61,7 @@ func Database(t testing.TB, migrations fs.FS, prepare func(ctx context.Context, 
 			t.Errorf("connect to drop the test's database: %v", err)
 			return
 		}
-		defer admin.Close(ctx) // nothing is lost with it
+		defer func() { _ = admin.Close(ctx) }() // nothing is lost with it
 		if _, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("drop the test's database: %v", err)
 		}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	if timeout <= 0 {
 		timeout = DefaultStatementTimeout
 	}
-	for name, value := range map[string]string{
+	maps.Copy(settings.ConnConfig.RuntimeParams, map[string]string{
 		"application_name": "parley",
 		"timezone":         "UTC",
 		// Every statement reads by an index that fits it whatever its values are, so planning it once is enough.
@@ -47,9 +48,7 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 		"statement_timeout": strconv.FormatInt(timeout.Milliseconds(), 10),
 		// A transaction whose client went silent must not hold its locks.
 		"idle_in_transaction_session_timeout": strconv.FormatInt(2*timeout.Milliseconds(), 10),
-	} {
-		settings.ConnConfig.RuntimeParams[name] = value
-	}
+	})
 	return settings, nil
 }
 

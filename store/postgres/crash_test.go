@@ -35,7 +35,9 @@ func TestJournalSurvivesKill(t *testing.T) {
 }
 
 func TestSoakJournalSurvivesKill(t *testing.T) {
-	storetest.SkipUnlessSoak(t)
+	if os.Getenv("SOAK") != "1" {
+		t.Skip("long: run by make soak")
+	}
 	crash(t, storetest.SoakCrashRounds)
 }
 

@@ -115,7 +115,7 @@ func writeVersion(t *testing.T, url string, version int64, file string) {
 		t.Fatal(err)
 	}
 	pool := stdlib.OpenDB(*config)
-	defer pool.Close() // nothing is lost with it
+	defer func() { _ = pool.Close() }() // nothing is lost with it
 	provider, err := goose.NewProvider(goose.DialectPostgres, pool, migrations.Postgres(), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (db *DB) PublishKill(ctx context.Context, order []byte) error {
 func (db *DB) SubscribeKills(ctx context.Context, listening func(), receive func(order []byte)) error {
 	const doing = "hear kills"
 	bus := db.client.Subscribe(ctx, db.keys.of(killsKey))
-	defer bus.Close() // nothing is lost with it
+	defer func() { _ = bus.Close() }() // nothing is lost with it
 	told := false
 	for events := bus.ChannelWithSubscriptions(); ; {
 		select {

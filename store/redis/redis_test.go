@@ -39,7 +39,7 @@ func prefix(t testing.TB) string {
 		if err != nil {
 			return // the test was skipped
 		}
-		defer db.Close() // nothing is lost with it
+		defer func() { _ = db.Close() }() // nothing is lost with it
 		for _, key := range stored(t, db) {
 			db.client.Del(t.Context(), key)
 		}

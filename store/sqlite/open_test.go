@@ -297,7 +297,7 @@ func TestMissingTimesAreNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() // a test of its content, not of Close
+	defer func() { _ = db.Close() }() // a test of its content, not of Close
 	ctx := t.Context()
 	if err := errors.Join(
 		db.BeginTurn(ctx, store.Turn{ID: "t", ChannelID: "c"}),

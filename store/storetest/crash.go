@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -20,14 +19,6 @@ const (
 	CrashRounds     = 20
 	SoakCrashRounds = 200
 )
-
-// SkipUnlessSoak skips a test of long counts unless SOAK is 1.
-func SkipUnlessSoak(t *testing.T) {
-	t.Helper()
-	if os.Getenv("SOAK") != "1" {
-		t.Skip("long: run by make soak")
-	}
-}
 
 // WriteJournal begins turns, opens and closes calls until it is killed, and tells each write once it is acknowledged. It is
 // what the process that Crash kills must do.

@@ -37,9 +37,14 @@ func rates(t *testing.T, open func(t *testing.T) Engine) {
 		t.Parallel()
 		e := open(t)
 		for _, rate := range []store.Rate{
-			ana, {Name: "turns", GuildID: "1", MemberID: "eric"}, {Name: "turns", GuildID: "2", MemberID: "ana"},
-			{Name: "tools", GuildID: "1", MemberID: "ana"}, {Name: "turns", MemberID: "ana"}, {Name: "turns", GuildID: "1"},
-			{Name: "turns", ChannelID: "1"}, {Name: "turns", GuildID: "1:m=ana"},
+			ana,
+			{Name: "turns", GuildID: "1", MemberID: "eric"},
+			{Name: "turns", GuildID: "2", MemberID: "ana"},
+			{Name: "tools", GuildID: "1", MemberID: "ana"},
+			{Name: "turns", MemberID: "ana"},
+			{Name: "turns", GuildID: "1"},
+			{Name: "turns", ChannelID: "1"},
+			{Name: "turns", GuildID: "1:m=ana"},
 		} {
 			if !allow(t, e, rate, 1, 0) {
 				t.Errorf("%+v was counted before", rate)
@@ -92,8 +97,11 @@ func budget(t *testing.T, open func(t *testing.T) Engine) {
 			// want is the wait.
 			want time.Duration
 		}{
-			{50, 0, 0}, {1, 0, 20 * time.Millisecond}, {4, 0, 100 * time.Millisecond},
-			{1, 100 * time.Millisecond, 20 * time.Millisecond}, {0, 0, 0},
+			{50, 0, 0},
+			{1, 0, 20 * time.Millisecond},
+			{4, 0, 100 * time.Millisecond},
+			{1, 100 * time.Millisecond, 20 * time.Millisecond},
+			{0, 0, 0},
 			{10, 2 * time.Second, 0}, // silence gives it back, and no more than a second's worth
 			{45, 2 * time.Second, 100 * time.Millisecond},
 		} {
