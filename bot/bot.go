@@ -88,6 +88,7 @@ type Bot struct {
 	filling     chan struct{}
 	interacting *tasks
 	behind      *tasks // what nobody waits for, ends with Close
+	asking      *tasks // what an interaction waits for only briefly, ends with Close
 	registering sync.Mutex
 	registered  string // guarded by registering
 
@@ -123,12 +124,15 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 		started: time.Now(), identity: &identity{}, guilds: newGuilds(), backfill: newBackfill(), cards: newCards(),
 		refusals: newRefusals(), stops: newStops(),
 		events: make(chan event, queueSize), ready: make(chan struct{}), filling: make(chan struct{}, backfillAtOnce),
-		interacting: newTasks(maxInteractions), behind: newTasks(maxBackground), reconnectBase: reconnectBase,
+		interacting: newTasks(maxInteractions), behind: newTasks(maxBackground), asking: newTasks(maxAsking), reconnectBase: reconnectBase,
 	}, nil
 }
 
 // maxBackground is how many notices may be under way at once.
 const maxBackground = 64
+
+// maxAsking is how many completions and forms may wait for a store at once; further ones are empty.
+const maxAsking = 32
 
 // Attach gives the bot its turns. They need the bot as their edge, so they come second. It must be called before Run.
 func (b *Bot) Attach(t Turns) { b.turns = t }
@@ -161,6 +165,7 @@ func (b *Bot) Run(ctx context.Context) error {
 // Close waits for what is still being written in the background and lets go of the network. Call it last.
 func (b *Bot) Close() {
 	b.behind.wait()
+	b.asking.wait()
 	b.transport.CloseIdleConnections()
 }
 

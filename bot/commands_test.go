@@ -145,3 +145,47 @@ func who(t *testing.T, c command, a action) string {
 	}
 	return who
 }
+
+// Commas separate triggers, but not inside a regular expression.
+func TestSplitTriggers(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a, b":                  "a|b",
+		" ,a,, b c ,":           "a|b c",
+		"/x{1,3}/, y":           "/x{1,3}/|y",
+		"/a,b/":                 "/a,b/",
+		`/a\/,b/ , c`:           `/a\/,b/|c`,
+		"/unclosed, word":       "/unclosed|word",
+		"/":                     "/",
+		"":                      "",
+		"^":                     "^",
+		"/a/ x, b":              "/a/ x|b",
+		"remind*,/(one|two)/,^": "remind*|/(one|two)/|^",
+	} {
+		if got := strings.Join(splitTriggers(in), "|"); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A text that is cut into fields and joined again is the same, when it has lines that fit.
+func TestCutText(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "short", strings.Repeat("a line of text\n", 30) + "end", strings.Repeat("é", 99) + "\n" + strings.Repeat("😀", 40)} {
+		var parts []string
+		for rest := text; rest != ""; {
+			var part string
+			part, rest = cutText(rest, 100)
+			if units(part) > 100 {
+				t.Errorf("a part of %d units", units(part))
+			}
+			parts = append(parts, part)
+		}
+		if got := strings.Join(parts, "\n"); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	if part, rest := cutText(strings.Repeat("x", 150), 100); len(part) != 100 || len(rest) != 50 {
+		t.Errorf("one long word: %d and %d", len(part), len(rest))
+	}
+}

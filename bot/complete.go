@@ -30,7 +30,7 @@ func (b *Bot) list(ctx context.Context, i *interaction, a *action) []string {
 	ctx, cancel := context.WithDeadline(ctx, i.reply.began.Add(completeWithin))
 	defer cancel()
 	listed := make(chan []string, 1)
-	if !b.behind.try(func() {
+	if !b.asking.try(func() {
 		var all []string
 		defer func() {
 			if p := recover(); p != nil {

@@ -38,9 +38,7 @@ func (b *Bot) kill(ctx context.Context, i *interaction) said {
 		req.ChannelID = ""
 	}
 	waiting := b.cards.waiting()
-	done := b.stops.begin(i.channelID, i.actor.ID)
-	rep := b.turns.Kill(ctx, req)
-	done(rep)
+	rep := b.killAnswered(ctx, req, i.channelID)
 	if rep.Refused {
 		if req.ChannelID == "" {
 			return privately("Stopping me in the whole server needs the permission to manage the server. Nothing was stopped.")
@@ -51,6 +49,13 @@ func (b *Bot) kill(ctx context.Context, i *interaction) said {
 		return privately("Nothing was running.")
 	}
 	return publicly(killText(i.actor, rep, waiting))
+}
+
+// killAnswered kills for somebody who is answered in a channel: what it ends there need not say who did it.
+func (b *Bot) killAnswered(ctx context.Context, req turn.KillRequest, channelID string) (rep turn.KillReport) {
+	done := b.stops.begin(channelID, req.Actor.ID)
+	defer func() { done(rep) }()
+	return b.turns.Kill(ctx, req)
 }
 
 // killText says who stopped what. A finished tool is not undone, so it is named. The turns in waiting waited for an

@@ -17,7 +17,9 @@ func statusCommand() command {
 			s := b.turns.Status(i.channelID)
 			if s.Running != nil {
 				// A turn's own word for it holds until the tool has ended; the card knows when it was decided.
-				s.Running.Approval = s.Running.Approval && b.cards.waiting()[s.Running.TurnID]
+				r := *s.Running
+				r.Approval = r.Approval && b.cards.waiting()[r.TurnID]
+				s.Running = &r
 			}
 			return privately(statusText(s, b.turns.Totals(), time.Now(), b.started))
 		},

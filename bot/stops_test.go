@@ -133,8 +133,16 @@ func TestGoneChannelsAreStopped(t *testing.T) {
 		return slices.ContainsFunc(tw.turns.kills, func(r turn.KillRequest) bool { return r.ChannelID == string(tea) }) &&
 			slices.ContainsFunc(tw.turns.kills, func(r turn.KillRequest) bool { return r.ChannelID == string(thread) })
 	})
+	tw.bot.handle(t.Context(), event{kind: "GUILD_DELETE", data: []byte(`{"id":"` + tw.guild + `","unavailable":true}`)})
+	tw.bot.handle(t.Context(), event{kind: "GUILD_DELETE", data: []byte(`{"id":"` + tw.guild + `"}`)})
+	tw.turns.wait(t, "the stop of the server", func() bool {
+		return slices.ContainsFunc(tw.turns.kills, func(r turn.KillRequest) bool { return r.ChannelID == "" })
+	})
 	tw.turns.mu.Lock()
 	defer tw.turns.mu.Unlock()
+	if n := len(tw.turns.kills); n != 3 {
+		t.Errorf("%d stops: an outage stops nothing", n)
+	}
 	for _, r := range tw.turns.kills {
 		if r.GuildID != string(tw.guild) || r.Actor.ID != string(tw.world.Bot()) || !r.Actor.ManageMessages {
 			t.Errorf("%+v", r)

@@ -83,7 +83,7 @@ func (b *Bot) systemForm(ctx context.Context, i *interaction) form {
 	defer cancel()
 	set := make(chan string, 1)
 	text := ""
-	if b.behind.try(func() {
+	if b.asking.try(func() {
 		defer b.recovered("the text for a form")
 		s, _ := b.turns.ChannelSettings(ctx, i.place()) // without it the form is empty
 		set <- s.System
