@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -117,6 +118,24 @@ func TestShutdown(t *testing.T) {
 		w.ended(store.TurnInterrupted, store.TurnError)
 		if w.edge.last().public() == "" {
 			t.Error("the error was not told to who addressed the bot")
+		}
+	})
+	check(t, "what came in the same instant is resumed as it was written, however it was stored", func(t *testing.T) {
+		w := newWorld(t).start()
+		w.model.will(hangs())
+		w.say("ana", "c", "@bot one")
+		ben, cleo := w.say("ben", "c", "@bot two"), w.say("cleo", "c", "@bot three")
+		w.stop()
+		w.store.set(func(s *memory) { slices.Reverse(s.waiting) })
+		w.start()
+		defer w.stop()
+		synctest.Wait()
+		var order []string
+		for _, s := range w.edge.shown()[1:] {
+			order = append(order, s.opening.ReplyToID)
+		}
+		if !slices.Equal(order, []string{ben.MessageID, cleo.MessageID}) {
+			t.Errorf("answered %v", order)
 		}
 	})
 }

@@ -1,8 +1,10 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parleybot/parley/store"
@@ -58,6 +60,10 @@ func (m *Manager) Resume(l Leftovers) {
 		m.count(store.TurnInterrupted, 1)
 		m.tellOutside(Notice{Kind: NoticeInterrupted, ChannelID: t.ChannelID, ReplyToID: t.TriggerID, Text: interruptedText})
 	}
+	// Ids are as old as the messages: they order what the clock of a process could not tell apart.
+	slices.SortStableFunc(l.waiting, func(a, b store.Waiting) int {
+		return cmp.Or(a.QueuedAt.Compare(b.QueuedAt), CompareIDs(a.MessageID, b.MessageID))
+	})
 	for _, w := range l.waiting {
 		if l.answered[w.MessageID] {
 			m.unstoreOutside(w.MessageID)
