@@ -160,6 +160,9 @@ func (db *DB) Close() error {
 
 // fail says in the words of package store what went wrong while doing something; nil stays nil.
 func (db *DB) fail(ctx context.Context, doing string, err error) error {
+	if deadline, ok := ctx.Deadline(); err != nil && ok && time.Until(deadline) <= 0 {
+		<-ctx.Done() // the connection has the same deadline and may notice it a moment earlier
+	}
 	switch {
 	case err == nil:
 		return nil
