@@ -3,6 +3,8 @@ package app_test
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -263,11 +265,16 @@ func TestRoundTrips(t *testing.T) {
 		{"a plain turn", "say plain enough", "plain enough", 4, 2},
 		{"a turn with a tool call", `call recall_memory {}; then; say with a tool`, "with a tool", 6, 4},
 	} {
-		fromDatabase, fromCache := database.Asked(), cache.Asked()
-		h.ask(t, test.ask)
-		h.must(t, test.want)
-		app.Idle(t, a)
-		toDatabase, toCache := database.Asked()-fromDatabase, cache.Asked()-fromCache
+		// The least of a few: the kill bus asks now and then whether its connection lives, which is not the turn's.
+		toDatabase, toCache := math.MaxInt, math.MaxInt
+		for n := range 3 {
+			fromDatabase, fromCache := database.Asked(), cache.Asked()
+			want := fmt.Sprintf("%s %d", test.want, n)
+			h.ask(t, fmt.Sprintf("%s %d", test.ask, n))
+			h.must(t, want)
+			app.Idle(t, a)
+			toDatabase, toCache = min(toDatabase, database.Asked()-fromDatabase), min(toCache, cache.Asked()-fromCache)
+		}
 		t.Logf("%s: %d round trips to Postgres, %d to Redis", test.name, toDatabase, toCache)
 		if toDatabase > test.database || toCache > test.cache {
 			t.Errorf("%s: %d round trips to Postgres and %d to Redis, want at most %d and %d", test.name, toDatabase, toCache, test.database, test.cache)

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net"
@@ -35,13 +36,13 @@ func prefix(t testing.TB) string {
 	t.Helper()
 	prefix := "parley-test-" + rand.Text() + ":"
 	t.Cleanup(func() {
-		db, err := Open(t.Context(), Config{URL: address(), Prefix: prefix, Patience: -1})
+		db, err := Open(context.WithoutCancel(t.Context()), Config{URL: address(), Prefix: prefix, Patience: -1})
 		if err != nil {
 			return // the test was skipped
 		}
 		defer func() { _ = db.Close() }() // nothing is lost with it
 		for _, key := range stored(t, db) {
-			db.client.Del(t.Context(), key)
+			db.client.Del(context.WithoutCancel(t.Context()), key)
 		}
 	})
 	return prefix
