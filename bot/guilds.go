@@ -261,6 +261,25 @@ func (s *guilds) place(channelID string, now time.Time) place {
 	return p
 }
 
+// rights are what a message's author may do where it was written, by the roles that came with it. What is not known
+// grants nothing.
+func (s *guilds) rights(channelID, userID string, m *wireMember, now time.Time) permissions {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c := s.channels[channelID]
+	if c == nil || m == nil {
+		return 0
+	}
+	if c.thread() {
+		if parent := s.channels[c.parent]; parent != nil {
+			c = parent
+		} else {
+			return 0
+		}
+	}
+	return memberPermissions(s.guilds[c.guild], c, userID, memberOf(*m), now)
+}
+
 // guildOf is the guild of a channel, empty when unknown.
 func (s *guilds) guildOf(channelID string) string {
 	s.mu.RLock()

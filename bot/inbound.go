@@ -62,6 +62,11 @@ func (t translator) inbound(m *wireMessage, now time.Time) turn.Inbound {
 		SentAt:     m.Timestamp.UTC(),
 		ReceivedAt: now.UTC(),
 	}
+	if !in.Author.Self && !in.Author.Webhook {
+		rights := t.guilds.rights(m.ChannelID, m.Author.ID, m.Member, now)
+		in.Author.ManageMessages = rights.has(permManageMessages)
+		in.Author.ManageGuild = rights.has(permManageGuild)
+	}
 	if m.forwarded() {
 		for _, s := range m.Snapshots[:min(len(m.Snapshots), maxForwarded)] {
 			in.Forwarded = append(in.Forwarded, turn.Quote{Content: clip(snapshotText(&s.Message), maxQuote)})

@@ -18,7 +18,7 @@ func testGuilds() *guilds {
 	w := wireGuild{
 		ID: "1", OwnerID: "7", Locale: "de", Roles: []wireRole{
 			{ID: "1", Name: "@everyone", Permissions: "274877975552"}, // view, send, history, send in threads
-			{ID: "50", Name: "Parley"}, {ID: "51", Name: "cooks"},
+			{ID: "50", Name: "Parley"}, {ID: "51", Name: "cooks"}, {ID: "52", Name: "mods", Permissions: "8192"},
 		}, Channels: []wireChannel{
 			{ID: "10", Name: "general"},
 			{ID: "11", Name: "staff", Overwrites: []wireOverwrite{{ID: "1", Deny: "1024"}, {ID: "50", Allow: "1024"}}},
@@ -41,7 +41,15 @@ func TestInbound(t *testing.T) {
 	}{
 		"nickname before global name": {
 			`{"author":{"id":"7","username":"ana","global_name":"Ana"},"member":{"nick":"A.\u0000"},"content":"x"}`,
-			turn.Inbound{Author: turn.Person{ID: "7", Name: "A."}, Content: "x"},
+			turn.Inbound{Author: turn.Person{ID: "7", Name: "A.", ManageMessages: true, ManageGuild: true}, Content: "x"}, // the owner
+		},
+		"a moderator by role": {
+			`{"author":{"id":"8","username":"mo"},"member":{"roles":["52"]},"content":"x"}`,
+			turn.Inbound{Author: turn.Person{ID: "8", Name: "mo", ManageMessages: true}, Content: "x"},
+		},
+		"a member with another role": {
+			`{"author":{"id":"8","username":"mo"},"member":{"roles":["51"]},"content":"x"}`,
+			turn.Inbound{Author: turn.Person{ID: "8", Name: "mo"}, Content: "x"},
 		},
 		"global name before user name": {
 			`{"author":{"id":"7","username":"ana","global_name":"Ana","bot":true},"content":"x"}`,

@@ -2,8 +2,10 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/parleybot/parley/bot/delivery"
 	"github.com/parleybot/parley/internal/abort"
@@ -16,9 +18,14 @@ type surface struct {
 	bot     *Bot
 	opening turn.Opening
 	stream  *delivery.Streamer
+	// gone: the channel was deleted or may not be seen any more.
+	gone atomic.Bool
 }
 
-var _ turn.Surface = (*surface)(nil)
+var (
+	_ turn.Surface      = (*surface)(nil)
+	_ turn.Reachability = (*surface)(nil)
+)
 
 // Open returns the surface of a turn; typing begins at once.
 func (b *Bot) Open(o turn.Opening) turn.Surface {
@@ -28,13 +35,27 @@ func (b *Bot) Open(o turn.Opening) turn.Surface {
 	}
 	// The delivery ends with Finish, which every turn calls exactly once, and with nothing else: a turn's own context ends
 	// before its last words are out.
-	stream := delivery.Start(context.Background(), delivery.Config{
+	s := &surface{bot: b, opening: o}
+	s.stream = delivery.Start(context.Background(), delivery.Config{
 		Port: port{bot: b, channelID: o.ChannelID}, Mode: mode, ReplyTo: o.ReplyToID, PingReplied: true,
 		Lost: func(err error) {
+			s.gone.Store(unreachable(err))
 			b.log.Warn().Err(err).Str("turn", string(o.TurnID)).Str("channel", o.ChannelID).Msg("surface.lost")
 		},
 	})
-	return &surface{bot: b, opening: o, stream: stream}
+	return s
+}
+
+// Unreachable reports that nothing more can be delivered.
+func (s *surface) Unreachable() bool { return s.gone.Load() }
+
+// unreachable tells a channel that is gone from one that merely refuses to be written to, which may clear by itself.
+func unreachable(err error) bool {
+	if errors.Is(err, delivery.ErrUnknownChannel) {
+		return true
+	}
+	refused, ok := errors.AsType[*APIError](err)
+	return ok && refused.Code == codeMissingAccess
 }
 
 // Text appends visible text.
@@ -95,6 +116,9 @@ func (s *surface) Finish(ctx context.Context, e turn.Ending) turn.Delivered {
 		err = closeErr
 	}
 	got := s.stream.Delivered()
+	if err != nil && unreachable(err) {
+		err = fmt.Errorf("%w: %w", turn.ErrUnreachable, err)
+	}
 	out := turn.Delivered{Text: got.Text, MessageIDs: got.IDs, Err: err}
 	s.afterwards(ctx, e, len(got.IDs) > 0)
 	return out

@@ -220,3 +220,28 @@ func TestHiddenNoticesStayOut(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestSurfaceOfAGoneChannel: the turn hears that nobody can be told, which is not the same as being refused once.
+func TestSurfaceOfAGoneChannel(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{}, nil)
+	tw.start(t)
+	s := tw.bot.Open(turn.Opening{TurnID: "t1", ChannelID: string(tw.general), GuildID: string(tw.guild)})
+	must(t, tw.world.DeleteChannel(tw.general))
+	s.Text("Hello?")
+	got := s.Finish(t.Context(), turn.Ending{Status: store.TurnCompleted})
+	if !errors.Is(got.Err, turn.ErrUnreachable) || len(got.MessageIDs) != 0 {
+		t.Errorf("delivered %+v", got)
+	}
+	if r, ok := s.(turn.Reachability); !ok || !r.Unreachable() {
+		t.Error("the surface still hopes")
+	}
+	for err, want := range map[error]bool{
+		&APIError{Status: 403, Code: codeMissingAccess}: true, &APIError{Status: 403, Code: codeMissingPermission}: false,
+		errors.New("reset"): false,
+	} {
+		if unreachable(err) != want {
+			t.Errorf("unreachable(%v) is not %t", err, want)
+		}
+	}
+}
