@@ -7,6 +7,7 @@ package rehearsal
 import (
 	"context"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/parleybot/parley/providers"
@@ -65,6 +66,9 @@ func read(req providers.Request) scene {
 	for _, m := range req.Messages {
 		switch m.Role {
 		case providers.RoleUser:
+			if strings.HasPrefix(m.Content, "[context:") { // what a tool added, not what a person wrote
+				continue
+			}
 			sc.author, sc.text = "", m.Content
 			sc.iteration, sc.results = 0, nil
 		case providers.RoleAssistant:
@@ -79,8 +83,21 @@ func read(req providers.Request) scene {
 		case providers.RoleSystem, providers.RoleNote:
 		}
 	}
-	sc.author, sc.text = splitAuthor(sc.text)
+	sc.author, sc.text = splitAuthor(withoutRemarks(sc.text))
 	return sc
+}
+
+// withoutRemarks drops the lines in square brackets below a message: what the bot remarks about it (attachments, that it
+// waited) is no directive.
+func withoutRemarks(text string) string {
+	for {
+		text = strings.TrimRight(text, " \t\r\n")
+		i := strings.LastIndexByte(text, '\n')
+		if i < 0 || text[i+1] != '[' || !strings.HasSuffix(text, "]") {
+			return text
+		}
+		text = text[:i]
+	}
 }
 
 // plan decides what to do in this round trip.

@@ -261,6 +261,27 @@ func TestStreamsInSmallPieces(t *testing.T) {
 	}
 }
 
+// TestRemarksAreNoDirectives: what the bot adds below a message, or between messages, does not change the script.
+func TestRemarksAreNoDirectives(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"say hi\n[this message waited while others were answered]",
+		"say hi\n[attached file: a.txt]\n[this message waited]",
+	} {
+		if sc := read(request(text)); sc.text != "say hi" {
+			t.Errorf("%q is read as %q", text, sc.text)
+		}
+	}
+	req := request("say hi")
+	req.Messages = append(req.Messages, providers.Message{Role: providers.RoleUser, Content: "[context: page]\nsay no"})
+	if sc := read(req); sc.text != "say hi" {
+		t.Errorf("added context is read as %q", sc.text)
+	}
+	if sc := read(request("call echo [1]\nsay [x]")); sc.text != "call echo [1]\nsay [x]" {
+		t.Errorf("directives were dropped: %q", sc.text)
+	}
+}
+
 func TestLeavingEarlyEndsTheStream(t *testing.T) {
 	t.Parallel()
 	n := 0
