@@ -47,7 +47,8 @@ test: ## run the tests; PKGS=./turn/... for some, REQUIRE_SERVICES=1 to accept n
 		if [ "$$REQUIRE_SERVICES" = 1 ]; then echo "race detector: required"; exit 1; fi; \
 	else echo "race detector: on"; fi; \
 	echo "go test $$race -shuffle=on $(TESTFLAGS) $(PKGS)"; \
-	go test $$race -shuffle=on $(TESTFLAGS) $(PKGS)
+	report=$$(mktemp); TEST_REPORT=$$report go test $$race -shuffle=on $(TESTFLAGS) $(PKGS); code=$$?; \
+	sort "$$report"; rm -f "$$report"; exit $$code
 
 .PHONY: check
 check: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt ## format, lint, vet, tidy: what must be clean before a commit

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parleybot/parley/internal/discordsim"
 	"github.com/parleybot/parley/internal/discordspec"
+	"github.com/parleybot/parley/internal/testreport"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	InstallLogger(zerolog.Nop())
 	code := m.Run()
-	fmt.Println(discordspec.Summary())
+	testreport.Line("%s", discordspec.Summary())
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

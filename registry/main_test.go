@@ -3,11 +3,11 @@ package registry_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
 
+	"github.com/parleybot/parley/internal/testreport"
 	"github.com/parleybot/parley/registry"
 )
 
@@ -40,7 +40,7 @@ func overridden(t *testing.T, name string) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	fmt.Printf("rows: %d run, %d overridden, %d out\n", len(rows.run), len(rows.overridden), len(outRows))
+	testreport.Line("rows: %d run, %d overridden, %d out", len(rows.run), len(rows.overridden), len(outRows))
 	os.Exit(code)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/parleybot/parley/internal/discordspec"
 	"github.com/parleybot/parley/internal/observe"
 	"github.com/parleybot/parley/internal/scene"
+	"github.com/parleybot/parley/internal/testreport"
 )
 
 // childArgument makes this test binary the bot, for scenes that want to kill it.
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 	bot.InstallLogger(zerolog.Nop())
 	code := m.Run()
-	fmt.Println(discordspec.Summary())
+	testreport.Line("%s", discordspec.Summary())
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 
 	"go.uber.org/goleak"
+
+	"github.com/parleybot/parley/internal/testreport"
 )
 
 // The scenario rows that spec/rows.md gives to turns, and how many of them expect something else than the tables say.
@@ -105,7 +107,7 @@ func TestMain(m *testing.M) {
 			overridden++
 		}
 	}
-	fmt.Printf("rows: %d run, %d overridden, %d out\n", len(ran.rows), overridden, len(outRows))
+	testreport.Line("rows: %d run, %d overridden, %d out", len(ran.rows), overridden, len(outRows))
 	if whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""; code == 0 && whole {
 		if len(missing) > 0 {
 			fmt.Println("rows without a test:", strings.Join(missing, " "))

@@ -1,18 +1,18 @@
 package discordsim_test
 
 import (
-	"fmt"
 	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/parleybot/parley/internal/discordspec"
+	"github.com/parleybot/parley/internal/testreport"
 )
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		fmt.Println(discordspec.Summary())
+		testreport.Line("%s", discordspec.Summary())
 		os.Exit(code)
 	}))
 }

@@ -29,7 +29,7 @@ var table = []rule{
 
 	// One package per wire format, engine and tool family.
 	{pkg: "providers/*", ours: []string{"providers", "providers/sse", "internal/netguard"}},
-	{pkg: "providers/internal/*"},
+	{pkg: "providers/internal/*", ours: []string{"internal/testreport"}},
 	{pkg: "migrations"},
 	{pkg: "store/*", ours: []string{"store", "migrations"}},
 	{pkg: "tools/*", ours: []string{"registry", "internal/netguard"}},
@@ -60,6 +60,7 @@ var table = []rule{
 
 	// Tests and tooling only.
 	{pkg: "internal/layout"},
+	{pkg: "internal/testreport"},
 	{pkg: "internal/servicecheck"},
 	{pkg: "internal/pgtest"},
 	{pkg: "scenes"},

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parleybot/parley/internal/testreport"
 	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/tools/memory"
 )
@@ -27,7 +28,7 @@ func row(t *testing.T, name string) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	fmt.Printf("rows: %d run, 0 overridden, 0 out\n", len(rows.run))
+	testreport.Line("rows: %d run, 0 overridden, 0 out", len(rows.run))
 	os.Exit(code)
 }
 

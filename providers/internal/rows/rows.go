@@ -2,13 +2,14 @@
 package rows
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/parleybot/parley/internal/testreport"
 )
 
 var (
@@ -30,7 +31,7 @@ func Ran(t *testing.T, ids ...string) {
 // the covered rows whose expectation is ours, out those that are covered elsewhere.
 func Main(m *testing.M, overridden, out string) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		fmt.Printf("rows: %d run, %d overridden, %d out\n", len(ran), len(strings.Fields(overridden)), len(strings.Fields(out)))
+		testreport.Line("rows: %d run, %d overridden, %d out", len(ran), len(strings.Fields(overridden)), len(strings.Fields(out)))
 		os.Exit(code)
 	}))
 }
