@@ -102,7 +102,7 @@ func approverNeed(a turn.Approver) need {
 func (b *Bot) mayTalk(in turn.Inbound) bool {
 	v := authorise(attempt{guildID: in.GuildID, channelID: in.ChannelID, userID: in.Author.ID, need: needNothing}, b.cfg.Blocked)
 	if v != allowed {
-		b.log.Debug().Str("message", in.MessageID).Msg("inbound.blocked")
+		b.log.Debug().Str("message_id", in.MessageID).Msg("inbound.blocked")
 	}
 	return v == allowed
 }

@@ -42,7 +42,7 @@ func (m *Manager) claims(ctx context.Context, messageID string) bool {
 	}
 	ours, err := safely(func() (bool, error) { return m.Store.Claim(ctx, messageID, m.limits.ClaimTTL, now) })
 	if err != nil {
-		m.Log.Warn().Err(err).Str("message", messageID).Msg("claim.store_away")
+		m.Log.Warn().Err(err).Str("message_id", messageID).Msg("claim.store_away")
 		return true
 	}
 	return ours
@@ -96,7 +96,7 @@ func decodeWaiting(data []byte) (Inbound, Verdict, error) {
 func (m *Manager) storeWaiting(ctx context.Context, in Inbound, v Verdict) bool {
 	_, err := safely(func() (struct{}, error) { return struct{}{}, m.putWaiting(ctx, in, v) })
 	if err != nil {
-		m.Log.Warn().Err(err).Str("message", in.MessageID).Msg("waiting.not_stored")
+		m.Log.Warn().Err(err).Str("message_id", in.MessageID).Msg("waiting.not_stored")
 	}
 	return err == nil
 }

@@ -31,7 +31,7 @@ func (m *Manager) admitted(in Inbound, id ID, d Verdict) {
 	if d.Disposition == DispositionIgnore {
 		level = zerolog.DebugLevel
 	}
-	m.Log.WithLevel(level).Str("message", in.MessageID).Str("channel", in.ChannelID).Str("guild", in.GuildID).Str("turn", string(id)).
+	m.Log.WithLevel(level).Str("message_id", in.MessageID).Str("channel", in.ChannelID).Str("guild", in.GuildID).Str("turn", string(id)).
 		Str("disposition", string(d.Disposition)).Str("reason", string(d.Reason)).Msg("turn.admission")
 	m.emit(Event{
 		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,
@@ -41,7 +41,7 @@ func (m *Manager) admitted(in Inbound, id ID, d Verdict) {
 
 // discarded logs, counts and tells that an admitted trigger will never run.
 func (m *Manager) discarded(in Inbound, id ID, why Reason) {
-	m.Log.Info().Str("message", in.MessageID).Str("channel", in.ChannelID).Str("turn", string(id)).Str("reason", string(why)).Msg("turn.discarded")
+	m.Log.Info().Str("message_id", in.MessageID).Str("channel", in.ChannelID).Str("turn", string(id)).Str("reason", string(why)).Msg("turn.discarded")
 	m.emit(Event{
 		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,
 		TurnID: id, Text: string(DispositionDiscard) + ":" + string(why),

@@ -77,7 +77,7 @@ func (m *Manager) resume(s store.Waiting) {
 	old := time.Since(s.QueuedAt) > m.limits.ResumeWithin
 	in, v, err := decodeWaiting(s.Payload)
 	if err != nil {
-		m.Log.Error().Err(err).Str("message", s.MessageID).Msg("waiting.corrupt")
+		m.Log.Error().Err(err).Str("message_id", s.MessageID).Msg("waiting.corrupt")
 		if old { // by now it could not run even if it could be read
 			m.unstoreOutside(s.MessageID)
 		}

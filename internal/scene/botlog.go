@@ -101,32 +101,17 @@ func eventOf(line string) (turn.Event, bool) {
 	return e, true
 }
 
-// fields are a log line's texts. A line may have two fields called message: the id of one in Discord comes first and is
-// given as message_id, what the line says comes last.
+// fields are a log line's texts.
 func fields(line string) (map[string]string, error) {
-	d := json.NewDecoder(strings.NewReader(line))
-	if _, err := d.Token(); err != nil {
+	var all map[string]any
+	if err := json.Unmarshal([]byte(line), &all); err != nil {
 		return nil, err
 	}
-	out := map[string]string{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
+	out := make(map[string]string, len(all))
+	for name, value := range all {
+		if text, ok := value.(string); ok {
+			out[name] = text
 		}
-		var value any
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		name, _ := key.(string)
-		text, ok := value.(string)
-		if !ok {
-			continue
-		}
-		if earlier, twice := out[name]; twice && name == "message" {
-			out["message_id"] = earlier
-		}
-		out[name] = text
 	}
 	return out, nil
 }

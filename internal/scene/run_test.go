@@ -133,7 +133,7 @@ func TestMainExitsAndPrintsInOrder(t *testing.T) {
 
 func TestLogOfAProcessStandsInForItsObserver(t *testing.T) {
 	t.Parallel()
-	line := `{"level":"info","message":"77","channel":"5","turn":"t1","disposition":"admit","reason":"mention","message":"turn.admission"}`
+	line := `{"level":"info","message_id":"77","channel":"5","turn":"t1","disposition":"admit","reason":"mention","message":"turn.admission"}`
 	e, ok := eventOf(line)
 	if !ok || e.MessageID != "77" || e.Text != "admit:mention" || e.TurnID != "t1" || e.ChannelID != "5" {
 		t.Errorf("%v %+v", ok, e)
