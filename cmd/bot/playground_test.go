@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,8 @@ type played struct {
 	bot    string
 	first  event // the snapshot
 	events chan event
+	// passed came while something else was waited for: messages and turns are told by different parts, in no set order.
+	passed []event
 	stderr *bytes.Buffer
 	stop   func() error
 }
@@ -208,12 +211,16 @@ func (p *played) ids(channel, person string) (string, string) {
 	return "", ""
 }
 
-// sees waits for an event.
+// sees waits for an event, or finds it among those that came before.
 func (p *played) sees(what string, want func(event) bool) event {
 	p.t.Helper()
+	if i := slices.IndexFunc(p.passed, want); i >= 0 {
+		e := p.passed[i]
+		p.passed = slices.Delete(p.passed, i, i+1)
+		return e
+	}
 	late := time.NewTimer(20 * time.Second)
 	defer late.Stop()
-	var others []string
 	for {
 		select {
 		case e, ok := <-p.events:
@@ -223,8 +230,12 @@ func (p *played) sees(what string, want func(event) bool) event {
 			if want(e) {
 				return e
 			}
-			others = append(others, e.name+" "+e.raw)
+			p.passed = append(p.passed, e)
 		case <-late.C:
+			var others []string
+			for _, e := range p.passed {
+				others = append(others, e.name+" "+e.raw)
+			}
 			p.t.Fatalf("%s never came; what came was:\n%s\nthe log: %s", what, strings.Join(others, "\n"), p.stderr)
 		}
 	}
