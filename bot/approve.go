@@ -68,6 +68,9 @@ func (b *Bot) ask(ctx context.Context, c turn.Card) error {
 	}
 }
 
+// closingTimeout bounds what closes a card after a click, also while the bot ends.
+const closingTimeout = 3 * time.Second
+
 // cardTimeout bounds the request that shows a card.
 const cardTimeout = 30 * time.Second
 
@@ -261,6 +264,9 @@ func (b *Bot) decide(ctx context.Context, i *interaction, card turn.Card, d turn
 		ending = fmt.Sprintf("⛔ Denied by <@%s>: %s", i.actor.ID, inline(d.Reason, 300))
 	}
 	m := closedCard(card, ending)
+	// The decision is made: a bot that is ending meanwhile must not leave buttons that look alive.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTimeout)
+	defer cancel()
 	err := i.reply.update(ctx, m)
 	if err != nil && i.messageID != "" {
 		err = b.rest.edit(ctx, card.ChannelID, i.messageID, m)
