@@ -34,6 +34,13 @@ const (
 	SettingExemptModerators = "limits_exempt_moderators"
 	// SettingPrivacy is a member's "full": they are not answered, and what they write is not shown to the model.
 	SettingPrivacy = "privacy"
+	// SettingMemory is a member's "off": nothing about them is kept in memory. What a turn did is recorded all the same.
+	SettingMemory = "memory"
+	// SettingCarryMemory is a member's "on": what they told in one server is recalled for them in others too.
+	SettingCarryMemory = "memory_in_all_servers"
+	// SettingErasedBefore is the id before which a member's messages are not shown to the model: they had all that was kept
+	// about them erased then.
+	SettingErasedBefore = "erased_before"
 	// SettingModel and SettingSystem are a channel's model and its addition to the system text.
 	SettingModel  = "model"
 	SettingSystem = "system"
@@ -93,6 +100,12 @@ type MemberSettings struct {
 	Deliberate DeliberateMode
 	// FullPrivacy: the member is not answered and not shown to the model.
 	FullPrivacy bool
+	// NoMemory: nothing about the member is kept in long-term or short-term memory.
+	NoMemory bool
+	// CarryMemory: the member's facts are recalled in all their servers; see store.MemoryQuery.OtherGuilds.
+	CarryMemory bool
+	// ErasedBefore: the member's messages up to this id are not shown to the model; empty for none.
+	ErasedBefore string
 }
 
 func readGuild(values map[string]string) GuildSettings {
@@ -117,7 +130,10 @@ func readChannel(values map[string]string) ChannelSettings {
 }
 
 func readMember(values map[string]string) MemberSettings {
-	m := MemberSettings{Deliberate: DeliberateFollow, FullPrivacy: values[SettingPrivacy] == full}
+	m := MemberSettings{
+		Deliberate: DeliberateFollow, FullPrivacy: values[SettingPrivacy] == full, NoMemory: values[SettingMemory] == off,
+		CarryMemory: values[SettingCarryMemory] == on, ErasedBefore: values[SettingErasedBefore],
+	}
 	switch mode := DeliberateMode(values[SettingDeliberate]); mode {
 	case DeliberateOn, DeliberateOff:
 		m.Deliberate = mode
