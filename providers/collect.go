@@ -26,6 +26,8 @@ const maxCountedSlots = 4096
 type Response struct {
 	Text     string
 	Thinking string
+	// ThinkingBlocks are the blocks to send back with the calls of this answer.
+	ThinkingBlocks []ThinkingBlock
 	// Calls are in slot order; each has its State decided by the end of the stream and the classifier.
 	Calls []Call
 	// Extra counts calls beyond the limit that were dropped.
@@ -72,6 +74,8 @@ func show(sink func(Fragment), f Fragment) {
 // collector is a response in the making.
 type collector struct {
 	text, thinking strings.Builder
+	blocks         []ThinkingBlock
+	blockBytes     int
 	calls          []*partialCall
 	surplus        map[int]struct{}
 	usage          Usage
@@ -98,6 +102,8 @@ func (c *collector) add(f Fragment) error {
 		if c.thinking.Len()+len(f.Text) <= MaxThinkingBytes {
 			c.thinking.WriteString(f.Text)
 		}
+	case ThinkingDone:
+		return c.addBlock(f.Block)
 	case CallDelta:
 		c.addCall(f)
 	case UsageReport:
@@ -109,6 +115,15 @@ func (c *collector) add(f Fragment) error {
 	case End:
 		c.end = f
 	}
+	return nil
+}
+
+// addBlock keeps a block whole or refuses the answer: without one of its blocks the exchange could not go on.
+func (c *collector) addBlock(b ThinkingBlock) error {
+	if c.blockBytes += len(b.Raw); c.blockBytes > MaxThinkingBytes {
+		return &Error{Provider: "stream", Kind: KindTooLarge, Message: "the answer's signed reasoning is over 1 MiB"}
+	}
+	c.blocks = append(c.blocks, b)
 	return nil
 }
 
@@ -164,7 +179,7 @@ func (c *collector) finish(err error) (Response, error) {
 		reason = brokenReason(err)
 	}
 	r := Response{
-		Text: c.text.String(), Thinking: c.thinking.String(), Extra: len(c.surplus),
+		Text: c.text.String(), Thinking: c.thinking.String(), ThinkingBlocks: c.blocks, Extra: len(c.surplus),
 		Usage: c.usage, Model: c.model, Finish: reason, RawFinish: c.end.Raw,
 	}
 	if len(c.calls) > 0 {

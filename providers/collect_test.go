@@ -40,7 +40,7 @@ func TestCollect(t *testing.T) {
 	}{
 		{
 			name: "text, thinking, usage replaced, end",
-			seq: stream(nil, ThinkingDelta{"hm"}, TextDelta{"a"}, Beat{}, UsageReport{Usage{Input: 1}, "m"}, TextDelta{"b"},
+			seq: stream(nil, ThinkingDelta{"hm"}, TextDelta{"a"}, Beat{}, UsageReport{Usage: Usage{Input: 1}, Model: "m"}, TextDelta{"b"},
 				UsageReport{Usage: Usage{Input: 5, Output: 2}}, End{FinishStop, "stop"}),
 			want: Response{Text: "ab", Thinking: "hm", Usage: Usage{Input: 5, Output: 2}, Model: "m", Finish: FinishStop, RawFinish: "stop"},
 		},

@@ -25,8 +25,13 @@ const (
 type Message struct {
 	Role    Role
 	Content string
-	// Thinking is the model's reasoning; it is not sent back unless a wire needs it.
+	// Images are what a user message shows beside its text; a wire whose model can't see says so in words instead.
+	Images []Image
+	// Thinking is the model's reasoning as text, for people and the record; it is not sent back.
 	Thinking string
+	// ThinkingBlocks are the signed blocks of an assistant message in their order, replayed unchanged to the service and
+	// model they came from, and to no other.
+	ThinkingBlocks []ThinkingBlock
 	// Calls are the tool calls an assistant message asked for, in order.
 	Calls []Call
 	// CallKey names, on a tool message, the Call.Key it answers.
@@ -36,6 +41,22 @@ type Message struct {
 	Failed   bool
 	// Stopped marks an assistant message that was cut short.
 	Stopped bool
+}
+
+// Image is a picture in its encoded form, whole.
+type Image struct {
+	// MIME is the media type, such as "image/png".
+	MIME string
+	Data []byte
+}
+
+// ThinkingBlock is a piece of reasoning that a vendor wants back byte for byte, since its signature covers it.
+type ThinkingBlock struct {
+	// Provider and Model say where it came from.
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	// Raw is the vendor's own JSON.
+	Raw json.RawMessage `json:"raw"`
 }
 
 // Call is one tool call of a response. Its arguments are the raw text that arrived, never a repaired one.
@@ -88,9 +109,25 @@ type Request struct {
 	Tools    []ToolSpec
 	// MaxOutputTokens bounds the answer; 0 leaves it to the wire's default.
 	MaxOutputTokens int
+	// Thinking asks for more or less reasoning; "" leaves it to the model. A model that can't reason ignores it.
+	Thinking ThinkingLevel
+	// Temperature is the sampling temperature; nil leaves it to the service. Models that refuse one get none.
+	Temperature *float64
 	// Attempt counts the requests of one turn from 1, for logs and for deterministic fakes.
 	Attempt int
 }
+
+// ThinkingLevel says how much a model is to reason before it answers.
+type ThinkingLevel string
+
+// The thinking levels.
+const (
+	ThinkingDefault ThinkingLevel = ""
+	ThinkingOff     ThinkingLevel = "off"
+	ThinkingLow     ThinkingLevel = "low"
+	ThinkingMedium  ThinkingLevel = "medium"
+	ThinkingHigh    ThinkingLevel = "high"
+)
 
 // Usage is what a round trip cost in tokens. Input counts everything sent (cache reads and writes are parts of it),
 // Output everything received (reasoning is a part of it).
@@ -100,6 +137,10 @@ type Usage struct {
 	CacheRead  int `json:"cache_read_tokens,omitempty"`
 	CacheWrite int `json:"cache_write_tokens,omitempty"`
 	Reasoning  int `json:"reasoning_tokens,omitempty"`
+	// CostNanos is the price in billionths of a US dollar, so that adding up loses nothing. With Unpriced set it is a
+	// lower bound: the price of some of it is not known.
+	CostNanos int64 `json:"cost_nanos,omitempty"`
+	Unpriced  bool  `json:"unpriced,omitempty"`
 }
 
 // Add returns the sum of two round trips.
@@ -107,6 +148,7 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input: u.Input + v.Input, Output: u.Output + v.Output, CacheRead: u.CacheRead + v.CacheRead,
 		CacheWrite: u.CacheWrite + v.CacheWrite, Reasoning: u.Reasoning + v.Reasoning,
+		CostNanos: u.CostNanos + v.CostNanos, Unpriced: u.Unpriced || v.Unpriced,
 	}
 }
 

@@ -13,6 +13,9 @@ type TextDelta struct{ Text string }
 // ThinkingDelta is reasoning text.
 type ThinkingDelta struct{ Text string }
 
+// ThinkingDone is a finished block of reasoning that has to be sent back unchanged. Its text has come as ThinkingDelta.
+type ThinkingDone struct{ Block ThinkingBlock }
+
 // CallDelta is a piece of a tool call. Slot tells the calls of one response apart and orders them; assembling vendors'
 // odd indexes into slots is the wire's job. ID and Name are set once known; Arguments is appended.
 type CallDelta struct {
@@ -27,6 +30,9 @@ type CallDelta struct {
 type UsageReport struct {
 	Usage Usage
 	Model string
+	// Reported is the price of the round trip in billionths of a US dollar as the service itself said it, nil when it
+	// said nothing.
+	Reported *int64
 }
 
 // Beat shows that the stream is alive without saying anything (a comment, a ping). It feeds the idle timer.
@@ -41,6 +47,7 @@ type End struct {
 
 func (TextDelta) fragment()     {}
 func (ThinkingDelta) fragment() {}
+func (ThinkingDone) fragment()  {}
 func (CallDelta) fragment()     {}
 func (UsageReport) fragment()   {}
 func (Beat) fragment()          {}

@@ -79,7 +79,7 @@ func (r retrying) once(ctx context.Context, req Request, yield func(Fragment, er
 		switch f.(type) {
 		case Beat, UsageReport:
 			// Neither says anything of the answer.
-		case TextDelta, ThinkingDelta, CallDelta, End:
+		case TextDelta, ThinkingDelta, ThinkingDone, CallDelta, End:
 			begun = true
 		}
 		if !yield(f, nil) {

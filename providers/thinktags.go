@@ -61,7 +61,7 @@ func (f *tagFilter) pass(fragment Fragment) bool {
 	case ThinkingDelta:
 		// The server tells reasoning apart itself, so nothing of its text is unmarked reasoning.
 		f.release()
-	case CallDelta, UsageReport, Beat:
+	case ThinkingDone, CallDelta, UsageReport, Beat:
 	}
 	return !f.stopped && f.yield(fragment, nil)
 }

@@ -55,7 +55,7 @@ func (l *Loop) stream(e *exchange) (providers.Response, *Result) {
 			l.notify(t, Delta{Text: f.Text})
 		case providers.ThinkingDelta:
 			l.notify(t, Thinking{Text: f.Text})
-		case providers.CallDelta, providers.UsageReport, providers.Beat, providers.End:
+		case providers.ThinkingDone, providers.CallDelta, providers.UsageReport, providers.Beat, providers.End:
 		}
 	})
 	watch.stop()
