@@ -90,17 +90,25 @@ func (l *Loop) approve(x *execution) Outcome {
 		Approver: x.tool.Approval, Tool: x.name, Arguments: string(x.args), ExpiresAt: time.Now().Add(l.limits.ApprovalTimeout),
 	}
 	shown := sha256.Sum256(x.args)
+	x.approval = &Approval{Approver: card.Approver, Asked: time.Now()}
 	d, state := l.ask(x, card)
+	x.approval.Decided, x.approval.State, x.approval.By, x.approval.Reason = time.Now(), state, d.By, d.Reason
 	defer l.closeCard(x, card, state)
 	if out := l.stopCheck(x); out != nil {
-		return out // a kill while a card is open is a stop, not a denial
+		return x.refusedAt(GateApproval, out) // a kill while a card is open is a stop, not a denial
 	}
+	if state == CardApproved && sha256.Sum256(x.args) == shown {
+		x.passed(GateApproval, "")
+		return l.gateAgain(x)
+	}
+	return x.refusedAt(GateApproval, l.refusedByCard(x, d, state))
+}
+
+// refusedByCard ends a call that nobody approved.
+func (l *Loop) refusedByCard(x *execution, d Decision, state CardState) Outcome {
 	switch state {
 	case CardApproved:
-		if sha256.Sum256(x.args) != shown {
-			return l.deny(x, " (the arguments changed after they were shown)")
-		}
-		return l.gateAgain(x)
+		return l.deny(x, " (the arguments changed after they were shown)")
 	case CardDenied:
 		if d.Reason != "" {
 			return l.refuse(x, deniedReason+": "+d.Reason, store.CallReasonDenied)
@@ -123,7 +131,7 @@ func (l *Loop) deny(x *execution, why string) Outcome {
 // gateAgain repeats the turn gate: the turn may have changed while the card waited.
 func (l *Loop) gateAgain(x *execution) Outcome {
 	if _, rej := l.registry.Resolve(x.name, x.turn.view(x.attempt.Provider.Name()), x.turn.Allow); rej != nil {
-		return l.reject(x, rej)
+		return x.refusedAt(GateTurn, l.reject(x, rej))
 	}
 	x.started = time.Now()
 	return nil

@@ -80,7 +80,7 @@ func (l *Loop) announce(e *exchange, resp providers.Response) *batch {
 // step executes one call of a batch, applies its outcome and tells the observer, once the entry is there to be seen.
 func (l *Loop) step(x *execution) *Result {
 	end := l.apply(x, l.execute(x))
-	l.notify(x.turn, x.ended)
+	l.notify(x.turn, x.told())
 	return end
 }
 
@@ -213,7 +213,7 @@ func (l *Loop) notRun(calls []*execution) {
 			why = stopReason(x.ctx)
 		}
 		l.end(x, store.CallError, why, "not run")
-		l.notify(x.turn, x.ended)
+		l.notify(x.turn, x.told())
 	}
 }
 

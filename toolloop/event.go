@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/store"
 )
 
@@ -20,10 +21,12 @@ type Delta struct{ Text string }
 // Thinking is reasoning text of the current iteration.
 type Thinking struct{ Text string }
 
-// Used is the usage of one finished round trip.
+// Used is the usage of one finished round trip. It comes where the provider told it, and where the answer did not end in
+// the ordinary way.
 type Used struct {
-	Usage providers.Usage
-	Model string
+	Usage  providers.Usage
+	Model  string
+	Finish providers.FinishReason
 }
 
 // ToolCall announces a call. It may come twice for one key: when the response is complete, and again (Card) when an
@@ -46,6 +49,49 @@ type ToolResult struct {
 	// Result is the text the model was given, or would have been.
 	Result   string
 	Duration time.Duration
+	// Gates are the checks that the call met, in order; the last one may be the one that refused it.
+	Gates []Gate
+	// Approval is set when a card was put up for the call.
+	Approval *Approval
+	// Window is for how many further turns the tool stays offered because of this call; 0 when it opened no window.
+	Window int
+}
+
+// GateName names one check of the execute stage (DESIGN section 5).
+type GateName string
+
+// The gates, in the order in which a call meets them.
+const (
+	GateCall      GateName = "name"
+	GateStop      GateName = "not stopped"
+	GateBatch     GateName = "calls per response"
+	GateWhole     GateName = "arguments whole"
+	GateAllowlist GateName = "allowlist"
+	GateKnown     GateName = "known tool"
+	GateProvider  GateName = "provider"
+	GateTurn      GateName = "turn"
+	GateSchema    GateName = "schema"
+	GateApproval  GateName = "approval"
+	GateRunnable  GateName = "runnable"
+)
+
+// Gate is one check that a call met. Note says why it refused, or what let the call through where that is no matter of
+// course.
+type Gate struct {
+	Name   GateName
+	Passed bool
+	Note   string
+}
+
+// Approval is how a person was asked about a call.
+type Approval struct {
+	Approver registry.Approver
+	Asked    time.Time
+	Decided  time.Time
+	State    CardState
+	// By is who decided, Reason what they wrote; empty when nobody did.
+	By     string
+	Reason string
 }
 
 // ContextAdded tells that a restart put something into the context.

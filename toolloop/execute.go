@@ -19,22 +19,26 @@ import (
 // outcome or lets it pass; nothing may be moved past another step.
 func (l *Loop) execute(x *execution) Outcome {
 	if out := l.validate(x); out != nil { // 1
-		return out
+		return x.refusedAt(GateCall, out)
 	}
+	x.passed(GateCall, "")
 	if out := l.stopCheck(x); out != nil { // 2
-		return out
+		return x.refusedAt(GateStop, out)
 	}
+	x.passed(GateStop, "")
 	l.begin(x) // 3
 	defer x.tc.Live.Revoke()
 	if x.index >= MaxCallsPerResponse {
-		return l.refuseSurplus(x)
+		return x.refusedAt(GateBatch, l.refuseSurplus(x))
 	}
 	if x.call.State == providers.Truncated { // 4
-		return l.refuseTruncated(x)
+		return x.refusedAt(GateWhole, l.refuseTruncated(x))
 	}
+	x.passed(GateWhole, "")
 	if !x.turn.Allow.Allows(x.name) { // 5
-		return l.block(x)
+		return x.refusedAt(GateAllowlist, l.block(x))
 	}
+	x.passed(GateAllowlist, x.allowedBy())
 	if out := l.resolve(x); out != nil { // 6
 		return out
 	}
@@ -49,7 +53,11 @@ func (l *Loop) execute(x *execution) Outcome {
 	}
 	l.report(x, f.result) // 10
 	if !f.result.Success {
-		return l.failRun(x, f)
+		out := l.failRun(x, f)
+		if !x.dispatched {
+			return x.refusedAt(GateRunnable, out)
+		}
+		return out
 	}
 	l.retain(x)                 // 11
 	if l.restart(x, f.result) { // 12
@@ -79,8 +87,11 @@ type execution struct {
 	dispatched bool
 	// unsent calls are left out of the replayed response.
 	unsent bool
-	// ended is told to the observer once the outcome was applied.
-	ended ToolResult
+	// ended is told to the observer once the outcome was applied; gates, approval and window go with it.
+	ended    ToolResult
+	gates    []Gate
+	approval *Approval
+	window   int
 }
 
 // validate refuses a call without a name: the response is not usable at all.
@@ -157,16 +168,18 @@ func (l *Loop) block(x *execution) Outcome {
 func (l *Loop) resolve(x *execution) Outcome {
 	tool, rej := l.registry.Resolve(x.name, x.turn.view(x.attempt.Provider.Name()), x.turn.Allow)
 	if rej != nil {
-		return l.reject(x, rej)
+		return x.refusedAt(x.passedBefore(rej.Kind), l.reject(x, rej))
 	}
+	x.passedBefore(registry.InvalidArguments)
 	x.tool = tool
 	if x.call.State != providers.Whole {
-		return l.fail(x, "tool error: the arguments are not one JSON object: "+x.call.Problem, store.CallReasonMalformed)
+		return x.refusedAt(GateSchema, l.fail(x, "tool error: the arguments are not one JSON object: "+x.call.Problem, store.CallReasonMalformed))
 	}
 	args, rej := l.registry.Check(tool, x.call.Object, func(opaque string) (string, bool) { return l.realID(x, opaque) })
 	if rej != nil {
-		return l.reject(x, rej)
+		return x.refusedAt(GateSchema, l.reject(x, rej))
 	}
+	x.passed(GateSchema, "")
 	x.args = args
 	return nil
 }
@@ -235,7 +248,9 @@ func (l *Loop) retain(x *execution) {
 	defer cancel()
 	if err := l.windows.RetainWindow(ctx, x.turn.ChannelID, x.name, x.turn.WindowTurns, time.Now()); err != nil {
 		l.log.Warn().Err(err).Str("turn", x.turn.ID).Str("tool", x.name).Msg("window.retain_failed")
+		return
 	}
+	x.window = x.turn.WindowTurns
 }
 
 // restart puts what a tool prepared into the context in place of a result. A payload that is gone is logged and the

@@ -31,6 +31,7 @@ func (m *Manager) attempts(ctx context.Context, r *running, s Surface, c convers
 	var res toolloop.Result
 	for i, model := range chain {
 		r.use(model)
+		m.tell(r, Event{Kind: EventAttempt, Text: errorCode(res), Iteration: r.turn.Iteration()})
 		res = m.attempt(ctx, r, c, model)
 		failed := res.Status == store.TurnError || res.Status == store.TurnTimeout
 		switch {

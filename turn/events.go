@@ -1,11 +1,14 @@
 package turn
 
 import (
+	"errors"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/toolloop"
 )
 
 // emit tells every observer; a panic in one is logged and swallowed.
@@ -70,6 +73,21 @@ func (m *Manager) count(s store.TurnStatus, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.counts[s] += n
+}
+
+// errorCode names the kind of what went wrong, as far as observers are told; empty when nothing did.
+func errorCode(res toolloop.Result) string {
+	switch {
+	case res.Status != store.TurnError && res.Status != store.TurnTimeout:
+		return ""
+	case res.Phase != toolloop.PhaseNone:
+		return string(res.Phase)
+	case errors.Is(res.Err, toolloop.ErrTooManyFailures):
+		return "tool_failures"
+	case errors.Is(res.Err, providers.ErrNotConfigured):
+		return "not_configured"
+	}
+	return string(providers.KindOf(res.Err))
 }
 
 // doneReason maps a status to the chat driver's words; a denied turn ends like any other.

@@ -58,7 +58,18 @@ func (m *Manager) planFor(ctx context.Context, r *running) plan {
 		guild.ToolsOff = true
 	}
 	p.switches = m.switches(guild, channel)
+	m.tell(r, Event{Kind: EventPlanned, Plan: p.info(open)})
 	return p
+}
+
+// info is the plan as events show it; open are the tools with an open window.
+func (p *plan) info(open []string) *PlanInfo {
+	out := &PlanInfo{Deliberate: p.allow.Active(), Windows: open, Off: sortedKeys(p.switches)}
+	for _, name := range p.allow.Names() {
+		e, _ := p.allow.Entry(name)
+		out.Allowed = append(out.Allowed, AllowedTool{Tool: name, Source: e.Source, Trigger: e.Trigger})
+	}
+	return out
 }
 
 func (m *Manager) setting(ctx context.Context, scope store.SettingScope, id string) (map[string]string, error) {

@@ -72,7 +72,9 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 	r.close(result.Status)
 	m.ended(r, result, delivered)
 	return func() {
-		m.tell(r, Event{Kind: EventDone, Status: result.Status, Done: doneReason(result.Status), Text: result.Text})
+		m.tell(r, Event{
+			Kind: EventDone, Status: result.Status, Done: doneReason(result.Status), Text: result.Text, Error: errorCode(result),
+		})
 	}
 }
 
@@ -188,7 +190,7 @@ func (m *Manager) tell(r *running, e Event) {
 	r.mu.Lock()
 	r.seq++
 	e.Seq, e.TurnID, e.ChannelID, e.GuildID, e.OwnerID = r.seq, r.id, r.in.ChannelID, r.in.GuildID, r.in.Author.ID
-	if r.model.Provider != nil && (e.Kind == EventStarted || e.Kind == EventUsage) {
+	if r.model.Provider != nil && (e.Kind == EventAttempt || e.Kind == EventUsage) {
 		e.Provider, e.Model = r.model.Provider.Name(), r.model.Name
 	}
 	r.mu.Unlock()

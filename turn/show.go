@@ -32,13 +32,14 @@ func (o *surfaceObserver) Observe(e toolloop.Event) {
 			o.m.estimates.learn(model, sent, e.Usage.Input)
 		}
 		u := usageOf(e.Usage)
-		o.m.tell(o.r, Event{Kind: EventUsage, Usage: &u, Iteration: o.r.turn.Iteration()})
+		o.m.tell(o.r, Event{Kind: EventUsage, Usage: &u, Finish: string(e.Finish), Iteration: o.r.turn.Iteration()})
 	case toolloop.ToolCall:
 		o.call(e)
 	case toolloop.ToolResult:
 		o.ran++
 		info := CallInfo{
 			Key: e.Key, Tool: e.Tool, Status: e.Status, Reason: e.Reason, Result: e.Result, Duration: e.Duration, Iteration: e.Iteration,
+			Gates: gatesOf(e.Gates), Approval: approvalOf(e.Approval), Window: e.Window,
 		}
 		o.r.called(info)
 		o.m.tell(o.r, Event{Kind: EventToolResult, Call: &info, Iteration: e.Iteration})
@@ -61,6 +62,23 @@ func (o *surfaceObserver) call(e toolloop.ToolCall) {
 	}
 	o.r.called(info)
 	o.m.tell(o.r, Event{Kind: EventToolCall, Call: &info, Iteration: e.Iteration})
+}
+
+func gatesOf(gates []toolloop.Gate) []GateInfo {
+	out := make([]GateInfo, len(gates))
+	for i, g := range gates {
+		out[i] = GateInfo{Gate: string(g.Name), Passed: g.Passed, Note: g.Note}
+	}
+	return out
+}
+
+func approvalOf(a *toolloop.Approval) *ApprovalInfo {
+	if a == nil {
+		return nil
+	}
+	return &ApprovalInfo{
+		Approver: a.Approver, Asked: a.Asked.UTC(), Decided: a.Decided.UTC(), State: string(a.State), By: a.By, Reason: a.Reason,
+	}
 }
 
 // notices passes what the loop says outside the answer to the edge.
