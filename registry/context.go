@@ -2,6 +2,14 @@ package registry
 
 import "time"
 
+// The flags of a turn.
+const (
+	// FlagLTMIntent: the member asks for something to be kept for good; see ExplicitLTMIntent.
+	FlagLTMIntent = "explicit_ltm_intent"
+	// FlagManageGuild: the member may manage the server, as far as is known.
+	FlagManageGuild = "may_manage_guild"
+)
+
 // TurnView is what gates may know of a turn. It is a copy: reading it needs no lock.
 type TurnView struct {
 	Provider string
@@ -13,7 +21,7 @@ type TurnView struct {
 	Private bool
 	// Disabled names the tools that were switched off for the rest of this turn (one-shot, restart flags).
 	Disabled map[string]bool
-	// Flags are the named switches of the turn (say, "explicit_ltm_intent").
+	// Flags are the named switches of the turn, such as FlagLTMIntent.
 	Flags map[string]bool
 	// Switches are the moderators' tool switches that apply here: false means off. A missing name means on.
 	Switches map[string]bool

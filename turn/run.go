@@ -30,6 +30,9 @@ func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running 
 		Message: registry.MessageRef{ID: in.MessageID, Content: in.Content, SentAt: in.SentAt}, Locale: in.Locale,
 		Private: in.Private, Deliberate: q.verdict.Deliberate,
 		OutsideContent: len(in.Forwarded) > 0 || len(in.Attachments) > 0,
+		Flags: map[string]bool{
+			registry.FlagLTMIntent: registry.ExplicitLTMIntent(in.Content), registry.FlagManageGuild: in.Author.ManageGuild,
+		},
 	}
 	stored := q.stored
 	m.count(store.TurnRunning, 1)

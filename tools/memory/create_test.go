@@ -132,13 +132,13 @@ func TestTL165RememberFavoursLongTermMemory(t *testing.T) {
 	row(t, "TL165")
 	stm := memory.Recall(&fake{}) // any tool will do for the short-term one
 	stm.Name, stm.AlwaysAllowed = "update_short_term_memory", true
-	stm.Turn = func(v registry.TurnView) bool { return !v.Flags["explicit_ltm_intent"] }
+	stm.Turn = func(v registry.TurnView) bool { return !v.Flags[registry.FlagLTMIntent] }
 	r, err := registry.New(append(memory.Tools(&fake{}), stm)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	offered := func(text string) []string {
-		view := registry.TurnView{Flags: map[string]bool{"explicit_ltm_intent": registry.ExplicitLTMIntent(text)}}
+		view := registry.TurnView{Flags: map[string]bool{registry.FlagLTMIntent: registry.ExplicitLTMIntent(text)}}
 		var out []string
 		for _, tool := range r.Offer(view, r.Allow(registry.AllowRequest{Text: text})) {
 			out = append(out, tool.Name)
