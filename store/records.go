@@ -43,10 +43,30 @@ type MemoryQuery struct {
 	MemberID string
 	// Private is true in a DM: private facts of the member are visible there and nowhere else.
 	Private bool
+	// OtherGuilds lets the member's own facts be seen outside the guild in which they were told: in their other guilds and
+	// in a DM. It wants the member's consent. What was told in a DM stays there all the same, and so do the facts of guilds.
+	OtherGuilds bool
 	// Text ranks the result by relevance; empty means newest first.
 	Text string
 	// Limit bounds the result; 0 means 100.
 	Limit int
+	// MaxBytes bounds the contents of the result together, when above 0: the most relevant facts that fit are returned. The
+	// first one is returned in any case.
+	MaxBytes int
+}
+
+// Fit returns the beginning of memories whose contents are at most MaxBytes together, and at least one.
+func (q MemoryQuery) Fit(memories []Memory) []Memory {
+	if q.MaxBytes <= 0 {
+		return memories
+	}
+	left := q.MaxBytes
+	for i, m := range memories {
+		if left -= len(m.Content); left < 0 && i > 0 {
+			return memories[:i]
+		}
+	}
+	return memories
 }
 
 // TurnStatus says how a turn ended. It is declared here since it is stored; package turn decides it.

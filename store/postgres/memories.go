@@ -12,10 +12,12 @@ import (
 )
 
 // visible is the one rule of who sees which memory. A member's fact is seen by that member, in the guild where it was
-// told, or, if private, in a DM. A guild's fact is seen in that guild. No statement reads memories without it, except the
+// told, or, if private, in a DM; with consent, one that was told in a guild is seen anywhere. A guild's fact is seen in
+// that guild. No statement reads memories without it, except the
 // one that adds them, and it names the whole scope.
 const visible = `(
 	(scope = 'member' AND member_id = @member AND guild_id = @guild AND private = @private) OR
+	(scope = 'member' AND member_id = @member AND guild_id <> ''    AND @others) OR
 	(scope = 'guild'  AND member_id = ''      AND guild_id = @guild AND @guild <> '')
 )`
 
@@ -40,7 +42,7 @@ func viewer(q store.MemoryQuery) (args, error) {
 	case q.Private == (q.GuildID != ""):
 		return nil, fmt.Errorf("%w: a memory query is either in a guild or in a DM", store.ErrInvalid)
 	}
-	return args{"member": q.MemberID, "guild": q.GuildID, "private": q.Private}, nil
+	return args{"member": q.MemberID, "guild": q.GuildID, "private": q.Private, "others": q.OtherGuilds}, nil
 }
 
 // AddMemory implements store.Memories. Whoever adds to a scope holds its lock until the end of the transaction, so what is

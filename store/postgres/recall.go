@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/parleybot/parley/store"
@@ -22,6 +23,8 @@ const (
 	maxHits = 256
 	// maxMisspelt bounds the words without a hit that are compared by their letters with the newest maxHits memories.
 	maxMisspelt = 4
+	// maxGuilds bounds the other guilds in which a member's own facts are searched.
+	maxGuilds = 64
 )
 
 // FindMemories implements store.Memories, in one statement. What shares words with the text comes first, the sharers of
@@ -38,9 +41,17 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 		limit = defaultRecall
 	}
 	words, beginnings := searchTerms(q.Text)
+	seen := places(q)
+	if q.OtherGuilds && len(words)+len(beginnings) > 0 {
+		others, err := db.otherPlaces(ctx, q)
+		if err != nil {
+			return nil, db.fail(ctx, doing, err)
+		}
+		seen = append(seen, others...)
+	}
 	maps.Copy(values, args{
 		"limit": limit, "hits": maxHits, "words": words, "beginnings": beginnings, "last": string(utf8.MaxRune),
-		"places": places(q), "misspelt": maxMisspelt,
+		"places": seen, "misspelt": maxMisspelt,
 	})
 	text := newestMemories
 	switch {
@@ -50,10 +61,23 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 		text = relevantMemories("")
 	}
 	found, err := query(ctx, db.pool, text, values, readMemory)
-	return found, db.fail(ctx, doing, err)
+	return q.Fit(found), db.fail(ctx, doing, err)
 }
 
-// newest walks the index memories_newest from its end, once for each scope, so it reads no more rows than the limit.
+// otherPlaces are those of the member's own facts in other guilds, which a member who allows it sees too.
+func (db *DB) otherPlaces(ctx context.Context, q store.MemoryQuery) ([]string, error) {
+	guilds, err := query(ctx, db.pool, `SELECT guild_id FROM memories
+		WHERE scope = 'member' AND member_id = @member AND member_id <> '' AND guild_id <> '' AND guild_id <> @guild
+		GROUP BY guild_id ORDER BY max(updated_at) DESC LIMIT @guilds`,
+		args{"member": q.MemberID, "guild": q.GuildID, "guilds": maxGuilds}, pgx.RowTo[string])
+	for i, guild := range guilds {
+		guilds[i] = place(guild, q.MemberID)
+	}
+	return guilds, err
+}
+
+// newest walks the index memories_newest from its end, once for each scope, and memories_of_member for a member who
+// allows their facts of other guilds, so it reads no more rows than the limit.
 const newest = `(
 		SELECT * FROM memories
 		WHERE scope = 'member' AND member_id = @member AND guild_id = @guild AND ` + visible + `
@@ -61,6 +85,10 @@ const newest = `(
 	UNION ALL (
 		SELECT * FROM memories
 		WHERE scope = 'guild' AND member_id = '' AND guild_id = @guild AND ` + visible + `
+		ORDER BY updated_at DESC, id DESC LIMIT @limit)
+	UNION ALL (
+		SELECT * FROM memories
+		WHERE @others AND member_id = @member AND member_id <> '' AND guild_id <> '' AND guild_id <> @guild AND ` + visible + `
 		ORDER BY updated_at DESC, id DESC LIMIT @limit)`
 
 const newestMemories = `SELECT ` + memoryColumns + ` FROM (` + newest + `) AS newest ORDER BY updated_at DESC, id DESC LIMIT @limit`

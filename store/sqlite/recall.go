@@ -22,6 +22,8 @@ const (
 	// maxHits bounds the memories that are looked at for one word, newest first. A word with more hits than that says
 	// little; the bound keeps the cost of a search the same however much a guild remembers.
 	maxHits = 256
+	// maxGuilds bounds the other guilds in which a member's own facts are searched.
+	maxGuilds = 64
 )
 
 // FindMemories implements store.Memories. What shares words with the text comes first, the sharers of rare words before
@@ -45,7 +47,7 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 		return nil, db.fail(ctx, doing, err)
 	}
 	if len(found) == limit {
-		return found, nil
+		return q.Fit(found), nil
 	}
 	newest, err := db.newestMemories(ctx, viewer, limit)
 	if err != nil {
@@ -56,13 +58,17 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 			found = append(found, m)
 		}
 	}
-	return found, nil
+	return q.Fit(found), nil
 }
 
 // relevant ranks by the words shared with the text. Each word weighs as much as it is rare in the places that q can see:
 // what other guilds say has no influence. (FTS5's own bm25 counts every word's hits in all guilds for each search.)
 func (db *DB) relevant(ctx context.Context, q store.MemoryQuery, limit int) ([]int64, error) {
-	searches := searchExpressions(q)
+	seen, err := db.places(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	searches := searchExpressions(q.Text, seen)
 	if len(searches) == 0 {
 		return nil, nil
 	}
@@ -114,8 +120,8 @@ func (db *DB) memoriesByID(ctx context.Context, viewer args, ids []int64) ([]sto
 	return found, err
 }
 
-// newestMemories reads what was written or changed last. Both halves walk the index memories_newest from its end, so
-// neither reads more rows than the limit.
+// newestMemories reads what was written or changed last. Each part walks an index from its end, so none reads more rows
+// than the limit.
 func (db *DB) newestMemories(ctx context.Context, viewer args, limit int) ([]store.Memory, error) {
 	var found []store.Memory
 	err := db.read.query(ctx, `
@@ -127,6 +133,11 @@ func (db *DB) newestMemories(ctx context.Context, viewer args, limit int) ([]sto
 		SELECT * FROM (
 			SELECT `+memoryColumns+` FROM memories
 			WHERE scope = 'guild' AND member_id = '' AND guild_id = @guild AND `+visible+`
+			ORDER BY updated_at DESC, id DESC LIMIT @limit)
+		UNION ALL
+		SELECT * FROM (
+			SELECT `+memoryColumns+` FROM memories
+			WHERE @others AND member_id = @member AND member_id <> '' AND guild_id <> '' AND guild_id <> @guild AND `+visible+`
 			ORDER BY updated_at DESC, id DESC LIMIT @limit)
 		ORDER BY updated_at DESC, id DESC LIMIT @limit`, append(viewer, sql.Named("limit", limit)), collectMemories(&found))
 	return found, err
@@ -153,15 +164,35 @@ func place(guildID, memberID string) string {
 	return "g" + guildID + "m" + memberID
 }
 
-// searchExpressions writes one query of the index per word of q's text, each within the places that q can see.
-func searchExpressions(q store.MemoryQuery) []string {
-	places := quote(place(q.GuildID, q.MemberID))
+// places are those that q can see.
+func (db *DB) places(ctx context.Context, q store.MemoryQuery) ([]string, error) {
+	seen := []string{place(q.GuildID, q.MemberID)}
 	if q.GuildID != "" {
-		places += " OR " + quote(place(q.GuildID, ""))
+		seen = append(seen, place(q.GuildID, ""))
+	}
+	if !q.OtherGuilds || q.Text == "" {
+		return seen, nil
+	}
+	err := db.read.query(ctx, `SELECT guild_id FROM memories
+		WHERE scope = 'member' AND member_id = ? AND member_id <> '' AND guild_id <> '' AND guild_id <> ?
+		GROUP BY guild_id ORDER BY max(updated_at) DESC LIMIT ?`, args{q.MemberID, q.GuildID, maxGuilds}, func(r row) error {
+		var guild string
+		err := r.Scan(&guild)
+		seen = append(seen, place(guild, q.MemberID))
+		return err
+	})
+	return seen, err
+}
+
+// searchExpressions writes one query of the index per word of a text, each within the places that may be seen.
+func searchExpressions(text string, places []string) []string {
+	within := make([]string, len(places))
+	for i, place := range places {
+		within[i] = quote(place)
 	}
 	var searches []string
 	seen := make(map[string]bool)
-	for _, term := range store.Terms(store.Clean(q.Text)) {
+	for _, term := range store.Terms(store.Clean(text)) {
 		if term = strings.ToLower(term); seen[term] {
 			continue
 		}
@@ -173,7 +204,7 @@ func searchExpressions(q store.MemoryQuery) []string {
 		if utf8.RuneCountInString(term) == 1 && term > "\u007f" {
 			word += "*" // one character of an unspaced script: see store.Terms
 		}
-		searches = append(searches, "places : ("+places+") AND terms : "+word)
+		searches = append(searches, "places : ("+strings.Join(within, " OR ")+") AND terms : "+word)
 	}
 	return searches
 }

@@ -3,6 +3,8 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -168,6 +170,68 @@ func memories(t *testing.T, open func(t *testing.T) Engine) {
 		}
 	})
 
+	t.Run("B74 other guilds only with the member's consent, never what was told in a DM", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		for i, m := range []store.Memory{
+			fact(anaInOne, "birthday, told in one", 0), fact(anaInTwo, "birthday, told in two", 1), fact(anaInDM, "birthday, told in a DM", 2),
+			fact(ericInOne, "birthday, eric's", 3), guildFact("1", "birthday of one", 4), guildFact("2", "birthday of two", 5),
+		} {
+			_, err := e.Memories.AddMemory(t.Context(), m, 10)
+			must(t, err)
+			for n := range 30 { // newer and about something else, so that only relevance finds the first ones
+				m.Content = fmt.Sprintf("something else %d of %d", n, i)
+				m.CreatedAt, m.UpdatedAt = after(100+n), after(100+n)
+				_, err := e.Memories.AddMemory(t.Context(), m, 100)
+				must(t, err)
+			}
+		}
+		for _, test := range []struct {
+			in   store.MemoryQuery
+			want []string
+		}{
+			{anaInOne, []string{"birthday of one", "birthday, told in one", "birthday, told in two"}},
+			{anaInTwo, []string{"birthday of two", "birthday, told in one", "birthday, told in two"}},
+			{anaInDM, []string{"birthday, told in a DM", "birthday, told in one", "birthday, told in two"}},
+			{store.MemoryQuery{GuildID: "3", MemberID: "ana"}, []string{"birthday, told in one", "birthday, told in two"}},
+			{ericInDM, []string{"birthday, eric's"}},
+			{store.MemoryQuery{GuildID: "2", MemberID: "eric"}, []string{"birthday of two", "birthday, eric's"}},
+		} {
+			q := test.in
+			q.OtherGuilds = true
+			for _, text := range []string{"when is the birthday?", ""} {
+				q.Text, q.Limit = text, 1000
+				if text != "" {
+					q.Limit = len(test.want)
+				}
+				found, err := e.Memories.FindMemories(t.Context(), q)
+				must(t, err)
+				got := []string{}
+				for _, m := range found {
+					if strings.HasPrefix(m.Content, "birthday") {
+						got = append(got, m.Content)
+					}
+				}
+				slices.Sort(got)
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("%+v (-want +got):\n%s", q, diff)
+				}
+			}
+		}
+		// What may be seen may be changed and forgotten.
+		q := anaInDM
+		q.OtherGuilds, q.Text, q.Limit = true, "birthday told in two", 1
+		found, err := e.Memories.FindMemories(t.Context(), q)
+		must(t, err)
+		if _, err := e.Memories.DeleteMemory(t.Context(), anaInDM, found[0].ID); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("deleted without consent: %v", err)
+		}
+		_, err = e.Memories.UpdateMemory(t.Context(), q, found[0].ID, "changed in two", after(9))
+		must(t, err)
+		_, err = e.Memories.DeleteMemory(t.Context(), q, found[0].ID)
+		must(t, err)
+	})
+
 	t.Run("B74 no query without a member and a place", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
@@ -331,6 +395,33 @@ func recall(t *testing.T, open func(t *testing.T) Engine) {
 			}
 		})
 	}
+
+	t.Run("a budget of bytes keeps the most relevant", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		for i := range 20 {
+			_, err := e.Memories.AddMemory(t.Context(), fact(anaInOne, fmt.Sprintf("fact number %02d", i), i), 100) // 14 bytes each
+			must(t, err)
+		}
+		for _, test := range []struct {
+			text  string
+			bytes int
+			want  []string
+		}{
+			{"", 14 * 3, []string{"fact number 19", "fact number 18", "fact number 17"}},
+			{"", 14*3 - 1, []string{"fact number 19", "fact number 18"}},
+			{"number 07", 14 * 2, []string{"fact number 07", "fact number 19"}},
+			{"number 07", 1, []string{"fact number 07"}},
+		} {
+			q := anaInOne
+			q.Text, q.MaxBytes = test.text, test.bytes
+			found, err := e.Memories.FindMemories(t.Context(), q)
+			must(t, err)
+			if diff := cmp.Diff(test.want, contents(found)); diff != "" {
+				t.Errorf("%q in %d bytes (-want +got):\n%s", test.text, test.bytes, diff)
+			}
+		}
+	})
 
 	t.Run("everything when it fits, the relevant first", func(t *testing.T) {
 		t.Parallel()
