@@ -52,8 +52,14 @@ func TestGuard(t *testing.T) {
 			if want := map[bool]int{true: http.StatusNoContent, false: http.StatusForbidden}[c.ok]; w.Code != want {
 				t.Errorf("answered %d %s, want %d", w.Code, w.Body, want)
 			}
-			if !strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "default-src 'self'") {
-				t.Errorf("policy %q", w.Header().Get("Content-Security-Policy"))
+			policy := w.Header().Get("Content-Security-Policy")
+			for _, part := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "require-trusted-types-for 'script'"} {
+				if !strings.Contains(policy, part) {
+					t.Errorf("policy %q has no %s", policy, part)
+				}
+			}
+			if strings.Contains(policy, "unsafe") {
+				t.Errorf("policy %q", policy)
 			}
 		})
 	}

@@ -2,24 +2,48 @@
 
 import { $, h, fill } from "./dom.js";
 import { state, on, emit, here, user, connect, select } from "./store.js";
+import { mine, keepMine, theme, setTheme } from "./prefs.js";
 import { icon } from "./icons.js";
+import { inspectorShown, showInspector, sidebarOpen, showSidebar, onPanels } from "./panels.js";
 import "./sidebar.js";
 import "./messages.js";
 import "./composer.js";
 import "./inspector.js";
 
+const sigils = { dm: "at", thread: "thread", text: "hash" };
+
 function header() {
   const c = here();
-  const bot = user(state.bot).name;
-  fill($("chat-header"),
-    h("span", { class: "sigil", "aria-hidden": "true" }, c?.kind === "dm" ? "@" : c?.kind === "thread" ? "↳" : "#"),
-    h("h1", null, c?.name || ""), h("span", { class: "topic" }, c?.topic || ""),
-    h("span", { class: "model", title: state.data }, state.model ? `${bot} on ${state.model}${state.offline ? " (offline)" : ""}` : ""),
-    h("span", { class: "link" + (state.connected && state.online ? " up" : "") }, h("i", { "aria-hidden": "true" }), state.connected && state.online ? "online" : "offline"),
+  fill($("here"),
     h("button", {
-      type: "button", class: "toggle", title: "Show or hide the turn inspector", "aria-label": "Show or hide the turn inspector",
-      onclick: () => { document.body.classList.toggle("no-inspector"); },
-    }, icon("panel")));
+      type: "button", class: "toggle only-narrow", "aria-label": "Channels and people", "aria-expanded": String(sidebarOpen()), "aria-controls": "sidebar",
+      onclick: () => showSidebar(!sidebarOpen()),
+    }, icon("menu")),
+    h("span", { class: "sigil" }, icon(sigils[c?.kind] || "hash")),
+    h("h1", null, c?.name || ""), h("span", { class: "topic", title: c?.topic || "" }, c?.topic || ""));
+}
+
+const model = h("span", { class: "model" });
+const link = h("span", { class: "link" });
+const themes = h("button", { type: "button", class: "toggle", onclick: () => { setTheme(theme() === "dark" ? "light" : "dark"); tools(); } });
+const inspector = h("button", {
+  type: "button", class: "toggle", "aria-label": "Turn inspector", title: "Show or hide the turn inspector", "aria-controls": "inspector",
+  onclick: () => showInspector(!inspectorShown()),
+}, icon("panel"));
+$("tools").append(model, link, themes, inspector);
+
+function tools() {
+  const up = state.connected && state.online;
+  model.textContent = state.model ? `${user(state.bot).name} on ${state.model}${state.offline ? " (offline)" : ""}` : "";
+  model.title = state.data;
+  link.className = "link" + (up ? " up" : "");
+  link.title = up ? "The bot is connected" : "The bot is not connected";
+  fill(link, h("i", { "aria-hidden": "true" }), h("span", null, up ? "online" : "offline"));
+  const other = theme() === "dark" ? "light" : "dark";
+  themes.setAttribute("aria-label", `Use ${other} colours`);
+  themes.title = `Use ${other} colours`;
+  fill(themes, icon(other === "light" ? "sun" : "moon"));
+  inspector.setAttribute("aria-expanded", String(inspectorShown()));
 }
 
 function banner() {
@@ -30,16 +54,22 @@ function banner() {
 
 // The address remembers person and channel, so that a reload or a second tab is somebody somewhere.
 function remember() {
-  history.replaceState(null, "", `#${new URLSearchParams({ person: state.me, channel: state.current })}`);
+  const at = { person: state.me, channel: state.current };
+  history.replaceState(null, "", `#${new URLSearchParams(at)}`);
+  keepMine("at", at);
 }
 
-on("select link snapshot", header);
+on("select snapshot", header);
+on("link snapshot", tools);
 on("link snapshot", banner);
+onPanels(() => { header(); tools(); });
 on("select", () => {
   remember();
   const c = here();
   document.title = `${c ? (c.kind === "text" ? "#" : "") + c.name : ""} – Parley playground`;
 });
+addEventListener("storage", tools);
+matchMedia("(prefers-color-scheme: light)").addEventListener("change", tools);
 
 document.addEventListener("visibilitychange", () => { if (!document.hidden) emit("channels"); });
 document.addEventListener("keydown", (e) => {
@@ -51,9 +81,7 @@ document.addEventListener("keydown", (e) => {
   select(order[(at + (e.key === "ArrowDown" ? 1 : order.length - 1)) % order.length]);
 });
 
-// On a narrow window the inspector would lie over the chat.
-document.body.classList.toggle("no-inspector", innerWidth <= 960);
-
 const start = new URLSearchParams(location.hash.slice(1));
-state.current = start.get("channel") || "";
-connect(start.get("person") || "");
+const last = mine("at", {});
+state.current = start.get("channel") || last.channel || "";
+connect(start.get("person") || last.person || "");
