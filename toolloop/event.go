@@ -21,8 +21,8 @@ type Delta struct{ Text string }
 // Thinking is reasoning text of the current iteration.
 type Thinking struct{ Text string }
 
-// Used is the usage of one finished round trip. It comes where the provider told it, and where the answer did not end in
-// the ordinary way.
+// Used is the usage of one finished round trip, all zero where the provider did not tell it, and how the answer ended. A
+// round trip that failed has one only when its usage is known.
 type Used struct {
 	Usage  providers.Usage
 	Model  string
@@ -53,6 +53,8 @@ type ToolResult struct {
 	Gates []Gate
 	// Approval is set when a card was put up for the call.
 	Approval *Approval
+	// ReadOnly: the tool changes nothing.
+	ReadOnly bool
 	// Window is for how many further turns the tool stays offered because of this call; 0 when it opened no window.
 	Window int
 }

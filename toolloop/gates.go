@@ -50,5 +50,6 @@ func (x *execution) allowedBy() string {
 func (x *execution) told() ToolResult {
 	r := x.ended
 	r.Gates, r.Approval, r.Window = x.gates, x.approval, x.window
+	r.ReadOnly = x.tool != nil && x.tool.ReadOnly
 	return r
 }

@@ -60,7 +60,7 @@ func (l *Loop) stream(e *exchange) (providers.Response, *Result) {
 	})
 	watch.stop()
 	t.absorb(resp)
-	if resp.Usage != (providers.Usage{}) || oddEnd(resp.Finish) {
+	if err == nil || resp.Usage != (providers.Usage{}) {
 		l.notify(t, Used{Usage: resp.Usage, Model: resp.Model, Finish: resp.Finish})
 	}
 	end := ended(e.ctx, ctx, resp, err)
@@ -68,11 +68,6 @@ func (l *Loop) stream(e *exchange) (providers.Response, *Result) {
 		t.keepPartial(resp)
 	}
 	return resp, end
-}
-
-// oddEnd reports whether an answer ended in a way that whoever watches should know although nothing is known of its cost.
-func oddEnd(f providers.FinishReason) bool {
-	return f == providers.FinishLength || f == providers.FinishFiltered || f == providers.FinishMissing
 }
 
 // absorb keeps what a round trip left behind whatever its end: what people saw, what it cost, what the model thought.

@@ -53,7 +53,7 @@ type Event struct {
 	Text  string       `json:"text,omitempty"`
 	Call  *CallInfo    `json:"call,omitempty"`
 	Usage *store.Usage `json:"usage,omitempty"`
-	// Finish is how an answer ended, on usage events.
+	// Finish is how an answer ended, on usage events. Their Usage is nil where the provider did not tell it.
 	Finish string `json:"finish,omitempty"`
 	// Plan is set on planned events.
 	Plan *PlanInfo `json:"plan,omitempty"`
@@ -83,6 +83,8 @@ type CallInfo struct {
 	Gates []GateInfo `json:"gates,omitempty"`
 	// Approval is set on an ended call about which a person was asked.
 	Approval *ApprovalInfo `json:"approval,omitempty"`
+	// ReadOnly is true on an ended call of a tool that changes nothing.
+	ReadOnly bool `json:"read_only,omitempty"`
 	// Window is for how many further turns the tool stays offered because of this call.
 	Window int `json:"window,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/toolloop"
 )
@@ -28,18 +29,22 @@ func (o *surfaceObserver) Observe(e toolloop.Event) {
 	case toolloop.Thinking:
 		o.m.tell(o.r, Event{Kind: EventThinking, Text: e.Text, Iteration: o.r.turn.Iteration()})
 	case toolloop.Used:
-		if sent, model := o.r.used(); sent > 0 {
-			o.m.estimates.learn(model, sent, e.Usage.Input)
+		told := Event{Kind: EventUsage, Finish: string(e.Finish), Iteration: o.r.turn.Iteration()}
+		if e.Usage != (providers.Usage{}) {
+			if sent, model := o.r.used(); sent > 0 {
+				o.m.estimates.learn(model, sent, e.Usage.Input)
+			}
+			u := usageOf(e.Usage)
+			told.Usage = &u
 		}
-		u := usageOf(e.Usage)
-		o.m.tell(o.r, Event{Kind: EventUsage, Usage: &u, Finish: string(e.Finish), Iteration: o.r.turn.Iteration()})
+		o.m.tell(o.r, told)
 	case toolloop.ToolCall:
 		o.call(e)
 	case toolloop.ToolResult:
 		o.ran++
 		info := CallInfo{
 			Key: e.Key, Tool: e.Tool, Status: e.Status, Reason: e.Reason, Result: e.Result, Duration: e.Duration, Iteration: e.Iteration,
-			Gates: gatesOf(e.Gates), Approval: approvalOf(e.Approval), Window: e.Window,
+			Gates: gatesOf(e.Gates), Approval: approvalOf(e.Approval), Window: e.Window, ReadOnly: e.ReadOnly,
 		}
 		o.r.called(info)
 		o.m.tell(o.r, Event{Kind: EventToolResult, Call: &info, Iteration: e.Iteration})

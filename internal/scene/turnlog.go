@@ -65,7 +65,8 @@ func describe(e turn.Event) string {
 		return fmt.Sprintf("tool %s %s%s: %s", e.Call.Tool, e.Call.Status, reason, short(e.Call.Result))
 	case turn.EventDone:
 		return "turn ends as " + string(e.Status)
-	case turn.EventThinking, turn.EventUsage, turn.EventStarted, turn.EventDelta, turn.EventContextAdded, turn.EventHidden:
+	case turn.EventThinking, turn.EventUsage, turn.EventStarted, turn.EventDelta, turn.EventContextAdded, turn.EventHidden,
+		turn.EventPlanned, turn.EventAttempt:
 	}
 	return ""
 }
