@@ -112,12 +112,27 @@ type Turn struct {
 	FinishedAt time.Time
 }
 
-// Usage is what a turn cost in tokens.
+// Usage is what a turn cost in tokens and in money. Cache reads and writes are parts of Input, Reasoning is a part of
+// Output.
 type Usage struct {
 	Input      int `json:"input_tokens"`
 	Output     int `json:"output_tokens"`
 	CacheRead  int `json:"cache_read_tokens,omitempty"`
 	CacheWrite int `json:"cache_write_tokens,omitempty"`
+	Reasoning  int `json:"reasoning_tokens,omitempty"`
+	// CostNanos is the price in billionths of a US dollar. With Unpriced set it is a lower bound: the price of some of it
+	// is not known.
+	CostNanos int64 `json:"cost_nanos,omitempty"`
+	Unpriced  bool  `json:"unpriced,omitempty"`
+}
+
+// Add returns the sum of two.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, Output: u.Output + v.Output, CacheRead: u.CacheRead + v.CacheRead,
+		CacheWrite: u.CacheWrite + v.CacheWrite, Reasoning: u.Reasoning + v.Reasoning,
+		CostNanos: u.CostNanos + v.CostNanos, Unpriced: u.Unpriced || v.Unpriced,
+	}
 }
 
 // CallStatus is the state of one tool call in the journal.

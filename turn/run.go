@@ -201,5 +201,8 @@ func (m *Manager) tell(r *running, e Event) {
 }
 
 func usageOf(u providers.Usage) store.Usage {
-	return store.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+	return store.Usage{
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
+		CostNanos: u.CostNanos, Unpriced: u.Unpriced,
+	}
 }

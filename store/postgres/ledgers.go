@@ -67,11 +67,12 @@ func (db *DB) AddUsage(ctx context.Context, u store.UsageEntry) error {
 	}
 	_, err := exec(ctx, db.pool, `
 		INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens,
-			cache_read_tokens, cache_write_tokens, at)
-		VALUES (@turn, @model, @guild, @channel, @member, @input, @output, @cache_read, @cache_write, @at)
+			cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
+		VALUES (@turn, @model, @guild, @channel, @member, @input, @output, @cache_read, @cache_write, @reasoning, @cost, @unpriced, @at)
 		ON CONFLICT (turn_id, model) DO NOTHING`, args{
 		"turn": u.TurnID, "model": u.Model, "guild": u.GuildID, "channel": u.ChannelID, "member": u.MemberID, "input": u.Usage.Input,
-		"output": u.Usage.Output, "cache_read": u.Usage.CacheRead, "cache_write": u.Usage.CacheWrite, "at": u.At,
+		"output": u.Usage.Output, "cache_read": u.Usage.CacheRead, "cache_write": u.Usage.CacheWrite,
+		"reasoning": u.Usage.Reasoning, "cost": u.Usage.CostNanos, "unpriced": u.Usage.Unpriced, "at": u.At,
 	})
 	return db.fail(ctx, "add usage", err)
 }
@@ -93,10 +94,11 @@ func (db *DB) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTot
 	}
 	totals, err := query(ctx, db.pool, `
 		SELECT model, count(DISTINCT turn_id), sum(input_tokens)::bigint, sum(output_tokens)::bigint, sum(cache_read_tokens)::bigint,
-			sum(cache_write_tokens)::bigint
+			sum(cache_write_tokens)::bigint, sum(reasoning_tokens)::bigint, sum(cost_nanos)::bigint, bool_or(unpriced)
 		FROM usage_ledger WHERE `+where+` GROUP BY model ORDER BY model COLLATE "C"`, values,
 		func(row pgx.CollectableRow) (u store.UsageTotal, err error) {
-			err = row.Scan(&u.Model, &u.Turns, &u.Usage.Input, &u.Usage.Output, &u.Usage.CacheRead, &u.Usage.CacheWrite)
+			err = row.Scan(&u.Model, &u.Turns, &u.Usage.Input, &u.Usage.Output, &u.Usage.CacheRead, &u.Usage.CacheWrite,
+				&u.Usage.Reasoning, &u.Usage.CostNanos, &u.Usage.Unpriced)
 			return u, err
 		})
 	return totals, db.fail(ctx, "sum usage", err)

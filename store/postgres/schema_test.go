@@ -88,7 +88,8 @@ func TestMigrateFromEachVersion(t *testing.T) {
 				t.Errorf("memories: %+v, %v", found, err)
 			}
 			turns, err := db.RecentTurns(ctx, "c", 10)
-			if err != nil || len(turns) != 1 || turns[0].Answer != "hello ana" {
+			if err != nil || len(turns) != 1 || turns[0].Answer != "hello ana" ||
+				turns[0].Usage.Unpriced != (turns[0].Usage.Input+turns[0].Usage.Output > 0) {
 				t.Errorf("turns: %+v, %v", turns, err)
 			}
 			calls, err := db.Calls(ctx, "t1")

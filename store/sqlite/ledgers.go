@@ -62,10 +62,11 @@ func (db *DB) AddUsage(ctx context.Context, u store.UsageEntry) error {
 	}
 	_, err := db.write.one(ctx, `
 		INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens,
-			cache_read_tokens, cache_write_tokens, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (turn_id, model) DO NOTHING`,
-		u.TurnID, u.Model, u.GuildID, u.ChannelID, u.MemberID, u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite, u.At)
+		u.TurnID, u.Model, u.GuildID, u.ChannelID, u.MemberID, u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite,
+		u.Usage.Reasoning, u.Usage.CostNanos, u.Usage.Unpriced, u.At)
 	return db.fail(ctx, "add usage", err)
 }
 
@@ -73,13 +74,15 @@ func (db *DB) AddUsage(ctx context.Context, u store.UsageEntry) error {
 func (db *DB) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
 	var totals []store.UsageTotal
 	err := db.read.query(ctx, `
-		SELECT model, count(DISTINCT turn_id), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens)
+		SELECT model, count(DISTINCT turn_id), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
+			sum(reasoning_tokens), sum(cost_nanos), max(unpriced)
 		FROM usage_ledger
 		WHERE (?1 = '' OR guild_id = ?1) AND (?2 = '' OR channel_id = ?2) AND (?3 = '' OR member_id = ?3)
 			AND (?4 IS NULL OR at >= ?4)
 		GROUP BY model ORDER BY model`, args{q.GuildID, q.ChannelID, q.MemberID, q.Since}, func(r row) error {
 		var u store.UsageTotal
-		err := r.Scan(&u.Model, &u.Turns, &u.Usage.Input, &u.Usage.Output, &u.Usage.CacheRead, &u.Usage.CacheWrite)
+		err := r.Scan(&u.Model, &u.Turns, &u.Usage.Input, &u.Usage.Output, &u.Usage.CacheRead, &u.Usage.CacheWrite,
+			&u.Usage.Reasoning, &u.Usage.CostNanos, &u.Usage.Unpriced)
 		totals = append(totals, u)
 		return err
 	})

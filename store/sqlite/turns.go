@@ -12,9 +12,10 @@ import (
 )
 
 const turnColumns = `id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
-	input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at`
+	input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at,
+	reasoning_tokens, cost_nanos, unpriced`
 
-const insertTurn = `INSERT INTO turns (` + turnColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const insertTurn = `INSERT INTO turns (` + turnColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // BeginTurn implements store.Turns.
 func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
@@ -52,7 +53,8 @@ func (db *DB) FinishTurn(ctx context.Context, t store.Turn) error {
 		thinking = excluded.thinking, model = excluded.model, input_tokens = excluded.input_tokens,
 		output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens,
 		cache_write_tokens = excluded.cache_write_tokens, answer_ids = excluded.answer_ids,
-		transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at
+		transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
+		reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
 		WHERE status = 'running'`, values...)
 	return db.fail(ctx, doing, err)
 }
@@ -87,7 +89,7 @@ func turnValues(t store.Turn) (args, error) {
 	return args{
 		t.ID, t.ChannelID, t.GuildID, t.OwnerID, t.TriggerID, t.Status, t.Prompt, t.Answer, t.Thinking, t.Model,
 		t.Usage.Input, t.Usage.Output, t.Usage.CacheRead, t.Usage.CacheWrite, answerIDs, t.Transcript, t.Error,
-		t.StartedAt, t.FinishedAt,
+		t.StartedAt, t.FinishedAt, t.Usage.Reasoning, t.Usage.CostNanos, t.Usage.Unpriced,
 	}, nil
 }
 
@@ -99,7 +101,7 @@ func scanTurn(r row) (store.Turn, error) {
 	)
 	err := r.Scan(&t.ID, &t.ChannelID, &t.GuildID, &t.OwnerID, &t.TriggerID, &t.Status, &t.Prompt, &t.Answer, &t.Thinking,
 		&t.Model, &t.Usage.Input, &t.Usage.Output, &t.Usage.CacheRead, &t.Usage.CacheWrite, &answerIDs, &transcript, &t.Error,
-		&started, &finished)
+		&started, &finished, &t.Usage.Reasoning, &t.Usage.CostNanos, &t.Usage.Unpriced)
 	if err != nil {
 		return t, err
 	}

@@ -91,10 +91,12 @@ func ledger(t *testing.T, open func(t *testing.T) Engine) {
 		t.Parallel()
 		e := open(t)
 		for i, u := range []store.UsageEntry{
-			{TurnID: "1", Model: "big", GuildID: "1", ChannelID: "c", MemberID: "ana", Usage: store.Usage{Input: 10, Output: 1, CacheRead: 5, CacheWrite: 2}},
+			{TurnID: "1", Model: "big", GuildID: "1", ChannelID: "c", MemberID: "ana", Usage: store.Usage{
+				Input: 10, Output: 1, CacheRead: 5, CacheWrite: 2, Reasoning: 1, CostNanos: 1 << 40,
+			}},
 			{TurnID: "1", Model: "small", GuildID: "1", ChannelID: "c", MemberID: "ana", Usage: store.Usage{Input: 7}},
-			{TurnID: "2", Model: "big", GuildID: "1", ChannelID: "d", MemberID: "eric", Usage: store.Usage{Input: 20, Output: 2}},
-			{TurnID: "3", Model: "big", GuildID: "2", ChannelID: "e", MemberID: "ana", Usage: store.Usage{Input: 40, Output: 4}},
+			{TurnID: "2", Model: "big", GuildID: "1", ChannelID: "d", MemberID: "eric", Usage: store.Usage{Input: 20, Output: 2, CostNanos: 3, Unpriced: true}},
+			{TurnID: "3", Model: "big", GuildID: "2", ChannelID: "e", MemberID: "ana", Usage: store.Usage{Input: 40, Output: 4, CostNanos: 7}},
 			{TurnID: "3", Model: "big", GuildID: "2", ChannelID: "e", MemberID: "ana", Usage: store.Usage{Input: 9999}},
 		} {
 			u.At = after(i)
@@ -105,12 +107,14 @@ func ledger(t *testing.T, open func(t *testing.T) Engine) {
 			want []store.UsageTotal
 		}{
 			{store.UsageQuery{}, []store.UsageTotal{
-				{Model: "big", Turns: 3, Usage: store.Usage{Input: 70, Output: 7, CacheRead: 5, CacheWrite: 2}}, {Model: "small", Turns: 1, Usage: store.Usage{Input: 7}},
+				{Model: "big", Turns: 3, Usage: store.Usage{
+					Input: 70, Output: 7, CacheRead: 5, CacheWrite: 2, Reasoning: 1, CostNanos: 1<<40 + 10, Unpriced: true,
+				}}, {Model: "small", Turns: 1, Usage: store.Usage{Input: 7}},
 			}},
 			{store.UsageQuery{GuildID: "1", Since: after(1)}, []store.UsageTotal{
-				{Model: "big", Turns: 1, Usage: store.Usage{Input: 20, Output: 2}}, {Model: "small", Turns: 1, Usage: store.Usage{Input: 7}},
+				{Model: "big", Turns: 1, Usage: store.Usage{Input: 20, Output: 2, CostNanos: 3, Unpriced: true}}, {Model: "small", Turns: 1, Usage: store.Usage{Input: 7}},
 			}},
-			{store.UsageQuery{MemberID: "ana", ChannelID: "e"}, []store.UsageTotal{{Model: "big", Turns: 1, Usage: store.Usage{Input: 40, Output: 4}}}},
+			{store.UsageQuery{MemberID: "ana", ChannelID: "e"}, []store.UsageTotal{{Model: "big", Turns: 1, Usage: store.Usage{Input: 40, Output: 4, CostNanos: 7}}}},
 			{store.UsageQuery{MemberID: "nobody"}, nil},
 		} {
 			totals, err := e.Ledger.UsageOf(t.Context(), test.q)

@@ -27,7 +27,7 @@ func begun(id, channelID string, seconds int) store.Turn {
 // ended is the same turn with everything that it has at its end.
 func ended(t store.Turn, status store.TurnStatus) store.Turn {
 	t.Status, t.Answer, t.Thinking, t.Model = status, "answer "+t.ID, "hm", "large"
-	t.Usage = store.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}
+	t.Usage = store.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, CostNanos: 1 << 40, Unpriced: true}
 	t.AnswerIDs = []string{"a", "b"}
 	t.Transcript = json.RawMessage(`{"v":1,"entries":[{"kind":"assistant","id":"x","ts":1,"later":{"n":12345678901234567890}}]}`)
 	t.Error = "what the operator reads"
