@@ -12,6 +12,9 @@ const (
 	componentStringSelect = 3
 	componentTextInput    = 4
 	componentUserSelect   = 5
+	componentRoleSelect   = 6
+	componentMentionable  = 7
+	componentChannel      = 8
 	componentText         = 10
 	componentSeparator    = 14
 	componentContainer    = 17
@@ -19,6 +22,11 @@ const (
 
 	buttonLink    = 5
 	buttonPremium = 6
+
+	// maxOptions is how many options a select menu can have, and how many can be chosen.
+	maxOptions = 25
+	// maxPlaceholder is how many characters its placeholder can have.
+	maxPlaceholder = 150
 )
 
 // component is what the simulator reads of any component.
@@ -35,6 +43,12 @@ type component struct {
 	MinLength  int         `json:"min_length"`
 	MaxLength  int         `json:"max_length"`
 	Options    []choice    `json:"options"`
+	MinValues  *int        `json:"min_values"`
+	MaxValues  *int        `json:"max_values"`
+	// ChannelTypes narrows a channel select; empty for all.
+	ChannelTypes []int       `json:"channel_types"`
+	Placeholder  string      `json:"placeholder"`
+	Description  string      `json:"description"`
 	Components []component `json:"components"`
 	Accessory  *component  `json:"accessory"`
 	// Inner is the one component of a label.
@@ -44,6 +58,23 @@ type component struct {
 type choice struct {
 	Label string `json:"label"`
 	Value string `json:"value"`
+}
+
+// isSelect reports whether people choose values of it.
+func (c *component) isSelect() bool {
+	return c.Type == componentStringSelect || c.Type >= componentUserSelect && c.Type <= componentChannel
+}
+
+// bounds are how many values may be chosen.
+func (c *component) bounds() (least, most int) {
+	least, most = 1, 1
+	if c.MinValues != nil {
+		least = *c.MinValues
+	}
+	if c.MaxValues != nil {
+		most = *c.MaxValues
+	}
+	return least, most
 }
 
 // all walks a component and what is in it.
@@ -135,10 +166,34 @@ func (c *component) check(f *form, at string, seen map[string]bool) {
 		if c.Style < 1 || c.Style > buttonPremium {
 			f.add(at+".style", "BASE_TYPE_CHOICES", "Value must be one of (1, 2, 3, 4, 5, 6).")
 		}
+	case componentStringSelect:
+		if len(c.Options) < 1 || len(c.Options) > maxOptions {
+			f.badLength(at+".options", 1, maxOptions)
+		}
+		c.checkBounds(f, at)
+	case componentUserSelect, componentRoleSelect, componentMentionable, componentChannel:
+		c.checkBounds(f, at)
 	case componentText:
 		if c.Content == "" {
 			f.required(at + ".content")
 		}
+	}
+}
+
+// checkBounds holds a select menu to Discord's rules for how many may be chosen.
+func (c *component) checkBounds(f *form, at string) {
+	if c.CustomID == "" {
+		f.required(at + ".custom_id")
+	}
+	if len([]rune(c.Placeholder)) > maxPlaceholder {
+		f.tooLong(at+".placeholder", maxPlaceholder)
+	}
+	least, most := c.bounds()
+	if least < 0 || least > maxOptions {
+		f.add(at+".min_values", "NUMBER_TYPE_MAX", fmt.Sprintf("int value should be between 0 and %d.", maxOptions))
+	}
+	if most < 1 || most > maxOptions || most < least {
+		f.add(at+".max_values", "NUMBER_TYPE_MAX", fmt.Sprintf("int value should be between 1 and %d, and not below min_values.", maxOptions))
 	}
 }
 
@@ -162,7 +217,7 @@ func complete(c map[string]any, next *int) {
 	defaults := map[string]any{"id": *next}
 	*next++
 	switch kind, _ := c["type"].(float64); kind {
-	case componentStringSelect, componentUserSelect, 6, 7, 8:
+	case componentStringSelect, componentUserSelect, componentRoleSelect, componentMentionable, componentChannel:
 		defaults["min_values"], defaults["max_values"] = 1, 1
 	case componentSeparator:
 		defaults["spacing"], defaults["divider"] = 1, true

@@ -168,6 +168,7 @@ func (w *World) SetOverwrites(channel ID, overwrites ...Overwrite) error {
 		return fmt.Errorf("changing overwrites of channel %q: %w", channel, errNoSuch)
 	}
 	c.overwrites = slices.Clone(overwrites)
+	w.record(ChannelUpdated{Channel: c.id})
 	w.channelEvent("UPDATE", c)
 	return nil
 }
@@ -184,6 +185,7 @@ func (w *World) DeleteChannel(channel ID) error {
 	delete(w.channels, channel)
 	g := w.guildOf(c)
 	g.channels = slices.DeleteFunc(g.channels, func(id ID) bool { return id == channel })
+	w.record(ChannelDeleted{Channel: c.id})
 	return nil
 }
 

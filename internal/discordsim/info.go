@@ -13,6 +13,12 @@ type UserInfo struct {
 	Bot         bool
 }
 
+// StickerInfo is a sticker as a client shows it.
+type StickerInfo struct {
+	ID                ID
+	Name, Description string
+}
+
 // GuildInfo is a guild as a client shows it.
 type GuildInfo struct {
 	ID, Owner ID
@@ -48,6 +54,10 @@ type ChannelInfo struct {
 	Parent ID
 	// Recipient is the person of a DM.
 	Recipient ID
+	// Messages is how many messages were written that are kept.
+	Messages int
+	// Locked says that nobody without Manage Threads may write into the thread.
+	Locked bool
 }
 
 // CommandInfo is a slash command as a person sees it in a channel; subcommands are entries of their own, with names
@@ -64,6 +74,32 @@ type OptionInfo struct {
 	Type                   int
 	Required, Autocomplete bool
 	Choices                []Choice
+	// MinValue and MaxValue bound a number, MinLength and MaxLength a text; nil for no bound.
+	MinValue, MaxValue   *float64
+	MinLength, MaxLength *int
+	// ChannelTypes narrows a channel option; empty for all kinds.
+	ChannelTypes []ChannelKind
+}
+
+// Sticker finds a guild's sticker.
+func (v View) Sticker(id ID) (StickerInfo, bool) {
+	for _, g := range v.w.guilds {
+		for _, s := range g.stickers {
+			if s.id == id {
+				return StickerInfo{ID: s.id, Name: s.name, Description: s.description}, true
+			}
+		}
+	}
+	return StickerInfo{}, false
+}
+
+// ThreadOf is the thread that was opened from a message, if there is one.
+func (v View) ThreadOf(message ID) (ChannelInfo, bool) {
+	m := v.w.messages[message]
+	if m == nil || m.thread == "" {
+		return ChannelInfo{}, false
+	}
+	return v.Channel(m.thread)
 }
 
 // User finds somebody by id.
@@ -91,10 +127,10 @@ func (v View) Guilds() []GuildInfo {
 			info.Members = append(info.Members, MemberInfo{UserInfo: u, Nick: m.nick, Roles: slices.Clone(m.roles)})
 		}
 		for _, id := range g.channels {
-			info.Channels = append(info.Channels, v.w.channels[id].info())
+			info.Channels = append(info.Channels, v.w.info(v.w.channels[id]))
 		}
 		for _, t := range v.w.threadsOf(g) {
-			info.Channels = append(info.Channels, t.info())
+			info.Channels = append(info.Channels, v.w.info(t))
 		}
 		out = append(out, info)
 	}
@@ -107,12 +143,13 @@ func (v View) Channel(id ID) (ChannelInfo, bool) {
 	if c == nil {
 		return ChannelInfo{}, false
 	}
-	return c.info(), true
+	return v.w.info(c), true
 }
 
-func (c *channel) info() ChannelInfo {
+func (w *World) info(c *channel) ChannelInfo {
 	return ChannelInfo{
 		ID: c.id, Guild: c.guild, Name: c.name, Topic: c.topic, Kind: c.kind, Parent: c.parent, Recipient: c.recipient,
+		Messages: len(c.messages), Locked: c.locked,
 	}
 }
 
@@ -152,7 +189,13 @@ func flatten(name, description string, options []commandOption) []CommandInfo {
 			inner = append(inner, flatten(name+" "+o.Name, o.Description, o.Options)...)
 			continue
 		}
-		info := OptionInfo{Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required, Autocomplete: o.Autocomplete}
+		info := OptionInfo{
+			Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required, Autocomplete: o.Autocomplete,
+			MinValue: o.MinValue, MaxValue: o.MaxValue, MinLength: o.MinLength, MaxLength: o.MaxLength,
+		}
+		for _, kind := range o.ChannelTypes {
+			info.ChannelTypes = append(info.ChannelTypes, ChannelKind(kind))
+		}
 		for _, c := range o.Choices {
 			info.Choices = append(info.Choices, Choice{Name: c.Name, Value: c.Value})
 		}

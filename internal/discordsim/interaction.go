@@ -34,6 +34,8 @@ const (
 	// answerWithin is Discord's limit for the first answer, tokenLife that for all that follows.
 	answerWithin = 3 * time.Second
 	tokenLife    = 15 * time.Minute
+	// inputParagraph is the style of a text input with several lines.
+	inputParagraph = 2
 	// maxInteractions is how many are remembered.
 	maxInteractions = 10_000
 )
@@ -70,9 +72,12 @@ type Modal struct {
 
 // ModalInput is a text field of a modal.
 type ModalInput struct {
-	CustomID, Label, Value string
-	Required               bool
-	MinLength, MaxLength   int
+	CustomID, Label, Value   string
+	Description, Placeholder string
+	// Paragraph says that the text may have several lines.
+	Paragraph            bool
+	Required             bool
+	MinLength, MaxLength int
 }
 
 // Choice is one suggestion of an autocomplete.
@@ -146,19 +151,19 @@ func readModal(customID, title string, components []json.RawMessage) *Modal {
 	if json.Unmarshal(encode(components), &top) != nil {
 		return m
 	}
-	label := ""
+	label, description := "", ""
 	for i := range top {
 		top[i].all(func(c *component) bool {
 			if c.Type == componentLabel {
-				label = c.Label
+				label, description = c.Label, c.Description
 			}
 			if c.Type == componentTextInput {
 				input := ModalInput{
 					CustomID: c.CustomID, Label: c.Label, Value: c.Value, Required: c.Required == nil || *c.Required,
-					MinLength: c.MinLength, MaxLength: c.MaxLength,
+					MinLength: c.MinLength, MaxLength: c.MaxLength, Placeholder: c.Placeholder, Paragraph: c.Style == inputParagraph,
 				}
 				if input.Label == "" {
-					input.Label = label
+					input.Label, input.Description = label, description
 				}
 				m.Inputs = append(m.Inputs, input)
 			}

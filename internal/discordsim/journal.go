@@ -43,6 +43,12 @@ type ReactionRemoved struct {
 // ChannelCreated tells of a new channel or thread.
 type ChannelCreated struct{ Channel ID }
 
+// ChannelUpdated tells of a channel or thread whose name, topic, state or permissions changed.
+type ChannelUpdated struct{ Channel ID }
+
+// ChannelDeleted tells of a channel or thread that is gone.
+type ChannelDeleted struct{ Channel ID }
+
 // InteractionSent tells of a slash command, click, modal or autocomplete that went to the bot.
 type InteractionSent struct{ Interaction InteractionState }
 
@@ -107,6 +113,8 @@ func (TypingStarted) event()       {}
 func (ReactionAdded) event()       {}
 func (ReactionRemoved) event()     {}
 func (ChannelCreated) event()      {}
+func (ChannelUpdated) event()      {}
+func (ChannelDeleted) event()      {}
 func (InteractionSent) event()     {}
 func (InteractionAnswered) event() {}
 func (CommandsRegistered) event()  {}

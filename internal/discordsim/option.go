@@ -141,6 +141,36 @@ func (r *resolver) resolve(kind int, id ID) bool {
 	return false
 }
 
+// chosen checks what was chosen of a select menu, and puts what ids mean beside it.
+func (r *resolver) chosen(menu *component, values []string) error {
+	least, most := menu.bounds()
+	if len(values) < least || len(values) > most {
+		return fmt.Errorf("%d values, where %d to %d may be chosen: %w", len(values), least, most, ErrNotAllowed)
+	}
+	seen := map[string]bool{}
+	for _, v := range values {
+		known := false
+		switch menu.Type {
+		case componentStringSelect:
+			known = slices.ContainsFunc(menu.Options, func(o choice) bool { return o.Value == v })
+		case componentUserSelect:
+			known = r.resolve(optionUser, ID(v))
+		case componentRoleSelect:
+			known = r.resolve(optionRole, ID(v))
+		case componentMentionable:
+			known = r.resolve(optionMentionable, ID(v))
+		case componentChannel:
+			c := r.w.channels[ID(v)]
+			known = c != nil && (len(menu.ChannelTypes) == 0 || slices.Contains(menu.ChannelTypes, int(c.kind))) && r.resolve(optionChannel, ID(v))
+		}
+		if !known || seen[v] {
+			return fmt.Errorf("%q is nothing to choose: %w", v, errNoSuch)
+		}
+		seen[v] = true
+	}
+	return nil
+}
+
 func (r *resolver) file(f File) ID {
 	a := r.w.store(r.c.id, f)
 	put(&r.resolved.Attachments, a.ID, a.wire(true))

@@ -8,8 +8,15 @@ import (
 	"unicode"
 )
 
-// ErrNotAllowed is why Discord's client would not let a person do something.
+// ErrNotAllowed is why Discord, or its client, would not let a person do something; [RefusalOf] tells Discord's reason.
 var ErrNotAllowed = errors.New("not allowed")
+
+const (
+	// maxReactions is how many different emojis a message can have under it.
+	maxReactions = 20
+	// maxThreadName is how many characters the name of a thread can have.
+	maxThreadName = 100
+)
 
 // Person is somebody who is not the bot. Its methods do what the person does in Discord's client, with the person's own
 // permissions, and are safe for concurrent use.
@@ -74,13 +81,16 @@ func (p *Person) Send(channel ID, d Draft) (ID, error) {
 	text := strings.TrimFunc(d.Text, unicode.IsSpace)
 	switch {
 	case !c.maySend(perms):
-		return "", p.denied("write", c)
+		return "", p.refused("writes in #"+c.name, errMissingPermission)
 	case len(d.Files) > 0 && !perms.Has(PermAttachFiles):
-		return "", p.denied("attach files", c)
-	case text == "" && len(d.Files) == 0 && len(d.Stickers) == 0:
-		return "", fmt.Errorf("%s writes nothing: %w", p.Name, ErrNotAllowed)
+		return "", p.refused("attaches files in #"+c.name, errMissingPermission)
+	case blank(text) && len(d.Files) == 0 && len(d.Stickers) == 0:
+		return "", p.refused("writes nothing", errEmptyMessage)
 	case tooLong(text):
-		return "", fmt.Errorf("%s writes more than %d characters: %w", p.Name, maxContent, ErrNotAllowed)
+		return "", p.tooLong("writes")
+	}
+	if err := p.checkFiles(d.Files); err != nil {
+		return "", err
 	}
 	if err := p.w.checkStickers(d.Stickers); err != nil {
 		return "", fmt.Errorf("%s sends stickers: %w", p.Name, err)
@@ -88,8 +98,8 @@ func (p *Person) Send(channel ID, d Draft) (ID, error) {
 	out := draft{channel: c, author: p.ID, content: text, files: d.Files, stickers: slices.Clone(d.Stickers)}
 	if d.ReplyTo != "" {
 		to := p.w.messages[d.ReplyTo]
-		if to == nil || to.Channel != c.id || !to.Deleted.IsZero() {
-			return "", fmt.Errorf("%s replies to %s: %w", p.Name, d.ReplyTo, errNoSuch)
+		if to == nil || to.Channel != c.id || !to.Deleted.IsZero() || to.VisibleTo != "" {
+			return "", p.malformed("replies to "+string(d.ReplyTo), "message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
 		}
 		out.replyTo = to
 		if d.Silent {
@@ -109,8 +119,14 @@ func (p *Person) Edit(message ID, text string) error {
 		return err
 	}
 	text = strings.TrimFunc(text, unicode.IsSpace)
-	if m.Author != p.ID || text == "" || tooLong(text) {
-		return fmt.Errorf("%s edits message %s: %w", p.Name, message, ErrNotAllowed)
+	does := "edits message " + string(message)
+	switch {
+	case m.Author != p.ID:
+		return p.refused(does, errNotYours)
+	case blank(text) && len(m.Attachments)+len(m.Stickers) == 0:
+		return p.refused(does, errEmptyMessage)
+	case tooLong(text):
+		return p.tooLong(does)
 	}
 	p.w.edit(m, change{content: &text})
 	return nil
@@ -125,7 +141,10 @@ func (p *Person) Delete(message ID) error {
 		return err
 	}
 	if m.Author != p.ID && !perms.Has(PermManageMessages) && m.VisibleTo != p.ID {
-		return fmt.Errorf("%s deletes message %s: %w", p.Name, message, ErrNotAllowed)
+		if m.Guild == "" {
+			return p.refused("deletes message "+string(message), errDMAction)
+		}
+		return p.refused("deletes message "+string(message), errMissingPermission)
 	}
 	p.w.remove(m, p.ID)
 	return nil
@@ -144,9 +163,17 @@ func (p *Person) react(message ID, emoji string, add bool) error {
 	if err != nil {
 		return err
 	}
+	does := "reacts to message " + string(message)
 	known := slices.ContainsFunc(m.Reactions, func(r Reaction) bool { return r.Emoji == emoji })
-	if emoji == "" || add && !known && !perms.Has(PermAddReactions) {
-		return fmt.Errorf("%s reacts to message %s: %w", p.Name, message, ErrNotAllowed)
+	switch {
+	case m.VisibleTo != "":
+		return p.refused(does, errUnknownMessage)
+	case !known && !p.w.isEmoji(emoji):
+		return p.refused(does, errUnknownEmoji)
+	case add && !known && !perms.Has(PermAddReactions):
+		return p.refused(does, errMissingPermission)
+	case add && !known && len(m.Reactions) >= maxReactions:
+		return p.refused(does, errTooManyReactions)
 	}
 	p.w.react(m, p.ID, emoji, add)
 	return nil
@@ -161,7 +188,7 @@ func (p *Person) Type(channel ID) error {
 		return err
 	}
 	if !c.maySend(perms) {
-		return p.denied("type", c)
+		return p.refused("types in #"+c.name, errMissingPermission)
 	}
 	p.w.typing(c, p.ID)
 	return nil
@@ -175,19 +202,45 @@ func (p *Person) Thread(channel ID, name string, from ID) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.guild == "" || c.isThread() || !perms.Has(PermCreatePublicThreads) {
-		return "", p.denied("open a thread", c)
+	does := "opens a thread in #" + c.name
+	switch n := len([]rune(strings.TrimSpace(name))); {
+	case c.guild == "" || c.isThread():
+		return "", p.refused(does, errWrongChannelType)
+	case !perms.Has(PermCreatePublicThreads):
+		return "", p.refused(does, errMissingPermission)
+	case n < 1 || n > maxThreadName:
+		return "", p.malformed(does, "name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
 	}
 	var m *message
 	if from != "" {
 		if m, _, err = p.message(from, "opens a thread from"); err != nil {
 			return "", err
 		}
-		if m.thread != "" || m.Channel != c.id {
-			return "", p.denied("open a thread from that message", c)
+		if m.Channel != c.id || m.VisibleTo != "" {
+			return "", p.refused(does, errUnknownMessage)
+		}
+		if m.thread != "" {
+			return "", p.refused(does, errThreadExists)
 		}
 	}
-	return p.w.openThread(c, p.ID, name, ThreadPublic, m).id, nil
+	return p.w.openThread(c, p.ID, strings.TrimSpace(name), ThreadPublic, m).id, nil
+}
+
+func (p *Person) tooLong(does string) error {
+	return p.malformed(does, "content", "BASE_TYPE_MAX_LENGTH", fmt.Sprintf("Must be %d or fewer in length.", maxContent))
+}
+
+// checkFiles holds files to what a message may carry.
+func (p *Person) checkFiles(files []File) error {
+	if len(files) > maxFiles {
+		return p.malformed("attaches files", "attachments", "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between 0 and %d in length.", maxFiles))
+	}
+	for _, f := range files {
+		if len(f.Data) > maxFileSize {
+			return p.refused("attaches "+f.Name, errTooLarge)
+		}
+	}
+	return nil
 }
 
 // DM is the person's direct channel with the bot.
@@ -207,11 +260,11 @@ func (p *Person) Sees(channel ID) (out []Message) {
 func (p *Person) in(channel ID, does string) (*channel, Permissions, error) {
 	c := p.w.channels[channel]
 	if c == nil {
-		return nil, 0, fmt.Errorf("%s %s in channel %q: %w", p.Name, does, channel, errNoSuch)
+		return nil, 0, p.refused(fmt.Sprintf("%s in channel %q", does, channel), errUnknownChannel)
 	}
 	perms := p.w.permissionsIn(c, p.ID)
 	if !perms.Has(PermViewChannel) {
-		return nil, 0, fmt.Errorf("%s %s in #%s, which is hidden from them: %w", p.Name, does, c.name, ErrNotAllowed)
+		return nil, 0, p.refused(fmt.Sprintf("%s in #%s, which is hidden from them", does, c.name), errMissingAccess)
 	}
 	return c, perms, nil
 }
@@ -220,12 +273,8 @@ func (p *Person) in(channel ID, does string) (*channel, Permissions, error) {
 func (p *Person) message(id ID, does string) (*message, Permissions, error) {
 	m := p.w.messages[id]
 	if m == nil || !m.Deleted.IsZero() || m.VisibleTo != "" && m.VisibleTo != p.ID {
-		return nil, 0, fmt.Errorf("%s %s message %q: %w", p.Name, does, id, errNoSuch)
+		return nil, 0, p.refused(fmt.Sprintf("%s message %q", does, id), errUnknownMessage)
 	}
 	_, perms, err := p.in(m.Channel, does)
 	return m, perms, err
-}
-
-func (p *Person) denied(what string, c *channel) error {
-	return fmt.Errorf("%s may not %s in #%s: %w", p.Name, what, c.name, ErrNotAllowed)
 }

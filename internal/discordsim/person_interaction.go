@@ -14,6 +14,9 @@ type Interaction struct {
 	person *Person
 }
 
+// maxInput is how many characters a text input of a modal takes.
+const maxInput = 4000
+
 // ErrNoCommand is why a slash command cannot be sent: the bot has not registered it for that place, or not for that
 // person.
 var ErrNoCommand = errors.New("no such command here")
@@ -94,11 +97,12 @@ func (p *Person) Click(message ID, customID string) (*Interaction, error) {
 	return p.use(message, customID, componentButton, nil)
 }
 
-// Select chooses values of a string select menu.
+// Select chooses values of a select menu: the values of a string select, or the ids of users, roles and channels.
 func (p *Person) Select(message ID, customID string, values ...string) (*Interaction, error) {
-	return p.use(message, customID, componentStringSelect, values)
+	return p.use(message, customID, 0, values)
 }
 
+// use sends what a person does with a component; kind 0 stands for any select menu.
 func (p *Person) use(message ID, customID string, kind int, values []string) (*Interaction, error) {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
@@ -106,22 +110,26 @@ func (p *Person) use(message ID, customID string, kind int, values []string) (*I
 	if err != nil {
 		return nil, err
 	}
+	does := fmt.Sprintf("uses %q of message %s", customID, message)
 	part := findComponent(m.Components, customID)
-	if part == nil || part.Type != kind {
-		return nil, fmt.Errorf("%s uses %q of message %s: %w", p.Name, customID, message, errNoSuch)
+	if part == nil || part.Type != kind && (kind != 0 || !part.isSelect()) {
+		return nil, p.malformed(does, "data.custom_id", "COMPONENT_VALIDATION_FAILED", "Component validation failed")
 	}
 	if part.Disabled {
-		return nil, fmt.Errorf("%s uses %q of message %s, which is disabled: %w", p.Name, customID, message, ErrNotAllowed)
+		return nil, fmt.Errorf("%s %s, which is disabled: %w", p.Name, does, ErrNotAllowed)
 	}
-	for _, v := range values {
-		if !slices.ContainsFunc(part.Options, func(o choice) bool { return o.Value == v }) {
-			return nil, fmt.Errorf("%s selects %q of %q: %w", p.Name, v, customID, errNoSuch)
+	data := wireComponentData{CustomID: customID, ComponentType: part.Type, Values: values}
+	if kind == 0 {
+		r := &resolver{w: p.w, c: p.w.channels[m.Channel], resolved: &wireResolved{}}
+		if err := r.chosen(part, values); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", p.Name, does, err)
 		}
+		data.Resolved = r.result()
 	}
 	i := &interaction{
 		kind: InteractionComponent, channel: m.Channel, guild: m.Guild, user: p.ID, name: customID, message: m.ID,
 	}
-	p.w.send(i, wireComponentData{CustomID: customID, ComponentType: kind, Values: values})
+	p.w.send(i, data)
 	return &Interaction{ID: i.id, person: p}, nil
 }
 
@@ -143,11 +151,8 @@ func (p *Person) Submit(i *Interaction, values map[string]string) (*Interaction,
 		} else {
 			value = input.Value
 		}
-		switch size := len([]rune(value)); {
-		case input.Required && size == 0,
-			size > 0 && size < input.MinLength,
-			size > 4000, input.MaxLength > 0 && size > input.MaxLength:
-			return nil, fmt.Errorf("%s submits %q with a text of bad length %d: %w", p.Name, input.CustomID, size, ErrNotAllowed)
+		if err := p.checkInput(n, input, value); err != nil {
+			return nil, err
 		}
 		data.Components = append(data.Components, wireModalRow{Type: componentRow, ID: 2*n + 1, Components: []wireModalInput{{
 			Type: componentTextInput, ID: 2*n + 2, CustomID: input.CustomID, Value: value,
@@ -162,6 +167,23 @@ func (p *Person) Submit(i *Interaction, values map[string]string) (*Interaction,
 	}
 	p.w.send(next, data)
 	return &Interaction{ID: next.id, person: p}, nil
+}
+
+// checkInput holds what a person wrote into a modal's nth input to what the bot asked for.
+func (p *Person) checkInput(n int, input ModalInput, value string) error {
+	does := fmt.Sprintf("submits %q", input.CustomID)
+	at := fmt.Sprintf("data.components.%d.components.0.value", n)
+	most := maxInput
+	if input.MaxLength > 0 {
+		most = min(most, input.MaxLength)
+	}
+	switch size := len([]rune(value)); {
+	case size == 0 && input.Required:
+		return p.malformed(does, at, "BASE_TYPE_REQUIRED", "This field is required")
+	case size > 0 && size < input.MinLength, size > most:
+		return p.malformed(does, at, "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between %d and %d in length.", input.MinLength, most))
+	}
+	return nil
 }
 
 // State is what became of the interaction so far.

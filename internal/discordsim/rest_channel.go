@@ -62,6 +62,7 @@ func editChannel(c *call) (int, any, error) {
 		set(&ch.archived, in.Archived)
 		set(&ch.locked, in.Locked)
 	}
+	c.w.record(ChannelUpdated{Channel: ch.id})
 	c.w.channelEvent("UPDATE", ch)
 	return http.StatusOK, c.w.wireChannel(ch), nil
 }
@@ -104,7 +105,7 @@ func createThread(c *call) (int, any, error) {
 		kind, need = ThreadPublic, PermCreatePublicThreads
 	}
 	if parent.guild == "" || parent.isThread() {
-		return 0, nil, &apiError{status: http.StatusBadRequest, code: 50024, message: "Cannot execute action on this channel type"}
+		return 0, nil, errWrongChannelType
 	}
 	if !c.perms(parent).Has(need) {
 		return 0, nil, errMissingPermission

@@ -24,6 +24,9 @@ type formProblem struct {
 
 func (e *apiError) Error() string { return strconv.Itoa(e.code) + " " + e.message }
 
+// codeInvalidForm is Discord's code of a body that breaks rules of its own.
+const codeInvalidForm = 50035
+
 // Discord's refusals.
 var (
 	errUnauthorized      = &apiError{status: http.StatusUnauthorized, message: "401: Unauthorized"}
@@ -39,6 +42,9 @@ var (
 	errUnknownCommand    = &apiError{status: http.StatusNotFound, code: 10063, message: "Unknown application command"}
 	errInvalidJSON       = &apiError{status: http.StatusBadRequest, code: 50109, message: "The request body contains invalid JSON."}
 	errTooLarge          = &apiError{status: http.StatusRequestEntityTooLarge, code: 40005, message: "Request entity too large"}
+	errDMAction          = &apiError{status: http.StatusForbidden, code: 50003, message: "Cannot execute action on a DM channel"}
+	errWrongChannelType  = &apiError{status: http.StatusBadRequest, code: 50024, message: "Cannot execute action on this channel type"}
+	errTooManyReactions  = &apiError{status: http.StatusBadRequest, code: 30010, message: "Maximum number of reactions reached (20)"}
 	errAcknowledged      = &apiError{status: http.StatusBadRequest, code: 40060, message: "Interaction has already been acknowledged."}
 	errMissingAccess     = &apiError{status: http.StatusForbidden, code: 50001, message: "Missing Access"}
 	errNotYours          = &apiError{status: http.StatusForbidden, code: 50005, message: "Cannot edit a message authored by another user"}
@@ -74,7 +80,7 @@ func (f *form) err() error {
 	if len(f.problems) == 0 {
 		return nil
 	}
-	return &apiError{status: http.StatusBadRequest, code: 50035, message: "Invalid Form Body", form: f.problems}
+	return &apiError{status: http.StatusBadRequest, code: codeInvalidForm, message: "Invalid Form Body", form: f.problems}
 }
 
 // invalid is an Invalid Form Body with one problem.

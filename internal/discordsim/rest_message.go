@@ -278,7 +278,7 @@ func deleteMessage(c *call) (int, any, error) {
 	}
 	if m.Author != c.w.app.bot && !c.perms(ch).Has(PermManageMessages) {
 		if ch.kind == ChannelDM {
-			return 0, nil, &apiError{status: http.StatusForbidden, code: 50003, message: "Cannot execute action on a DM channel"}
+			return 0, nil, errDMAction
 		}
 		return 0, nil, errMissingPermission
 	}
@@ -303,6 +303,9 @@ func addReaction(c *call) (int, any, error) {
 	if !known && !c.perms(ch).Has(PermAddReactions) {
 		return 0, nil, errMissingPermission
 	}
+	if !known && len(m.Reactions) >= maxReactions {
+		return 0, nil, errTooManyReactions
+	}
 	c.w.react(m, c.w.app.bot, emoji, true)
 	return http.StatusNoContent, nil, nil
 }
@@ -324,19 +327,21 @@ func removeReaction(c *call) (int, any, error) {
 	return http.StatusNoContent, nil, nil
 }
 
-// emoji reads the path's emoji: name:id of a custom one that is known, or characters that are no plain text.
+// emoji reads the path's emoji.
 func (c *call) emoji() (string, error) {
 	emoji := c.r.PathValue("emoji_name")
-	if name, id, ok := strings.Cut(emoji, ":"); ok {
-		if name == "" || !c.w.knowsEmoji(ID(id)) {
-			return "", errUnknownEmoji
-		}
-		return emoji, nil
-	}
-	if emoji == "" || emoji[0] < 0x80 && !strings.ContainsRune(emoji, 0x20e3) {
+	if !c.w.isEmoji(emoji) {
 		return "", errUnknownEmoji
 	}
 	return emoji, nil
+}
+
+// isEmoji tells emojis from other texts: name:id of a custom one, or characters that are no plain text.
+func (w *World) isEmoji(emoji string) bool {
+	if name, id, ok := strings.Cut(emoji, ":"); ok {
+		return name != "" && w.knowsEmoji(ID(id))
+	}
+	return emoji != "" && (emoji[0] >= 0x80 || strings.ContainsRune(emoji, 0x20e3))
 }
 
 func (w *World) knowsEmoji(id ID) bool {

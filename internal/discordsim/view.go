@@ -31,6 +31,56 @@ func (v View) SeenBy(channel, person ID) []Message {
 	})
 }
 
+// Stretch names a part of a channel's messages: those before or after one, or around it. The one need not be there any
+// more. With none named it is the newest.
+type Stretch struct {
+	Before, After, Around ID
+	// Limit is how many messages it has at most; around one, it is half of that to each side.
+	Limit int
+}
+
+// SeenPart are the messages of a part of a channel that one person sees now, oldest first, and whether there are more on
+// either side. What it costs depends on the part's length and not on the channel's.
+func (v View) SeenPart(channel, person ID, s Stretch) (messages []Message, older, newer bool) {
+	c := v.w.channels[channel]
+	if c == nil || !v.w.permissionsIn(c, person).Has(PermViewChannel) {
+		return nil, false, false
+	}
+	at, backward, forward := len(c.messages), s.Limit, 0
+	switch {
+	case s.Before != "":
+		at, _ = slices.BinarySearchFunc(c.messages, s.Before, compareIDs)
+	case s.After != "":
+		found := false
+		if at, found = slices.BinarySearchFunc(c.messages, s.After, compareIDs); found {
+			at++
+		}
+		backward, forward = 0, s.Limit
+	case s.Around != "":
+		at, _ = slices.BinarySearchFunc(c.messages, s.Around, compareIDs)
+		backward, forward = s.Limit/2, s.Limit-s.Limit/2
+	}
+	first, older := v.w.seenFrom(c, person, at-1, -1, backward)
+	last, newer := v.w.seenFrom(c, person, at, 1, forward)
+	slices.Reverse(first)
+	return append(first, last...), older, newer
+}
+
+// seenFrom collects what a person sees from an index on in one direction, and tells whether there is more behind that.
+func (w *World) seenFrom(c *channel, person ID, at, step, limit int) (out []Message, more bool) {
+	for ; at >= 0 && at < len(c.messages); at += step {
+		m := w.messages[c.messages[at]]
+		if !m.Deleted.IsZero() || m.VisibleTo != "" && m.VisibleTo != person {
+			continue
+		}
+		if len(out) == limit {
+			return out, true
+		}
+		out = append(out, m.copy())
+	}
+	return out, false
+}
+
 // AllMessages are all messages of a channel there ever were, deleted and ephemeral ones included, oldest first.
 func (v View) AllMessages(channel ID) []Message {
 	return v.w.messagesIn(channel, func(*message) bool { return true })

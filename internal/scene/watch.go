@@ -45,7 +45,8 @@ func (s *stage) write(e discordsim.Event) {
 		s.tape.happened("", "· gateway: resumed, %d events sent again", e.Replayed)
 	case discordsim.GatewayClosed:
 		s.tape.happened("", "· gateway: closed with %d", e.Code)
-	case discordsim.FaultMet, discordsim.ReactionRemoved, discordsim.ChannelCreated, discordsim.InteractionAnswered,
+	case discordsim.FaultMet, discordsim.ReactionRemoved, discordsim.ChannelCreated, discordsim.ChannelUpdated,
+		discordsim.ChannelDeleted, discordsim.InteractionAnswered,
 		discordsim.CommandsRegistered, discordsim.GatewayOpened, discordsim.GatewayRefused, discordsim.PresenceUpdated:
 	}
 }
