@@ -82,6 +82,11 @@ func hiddenText(n turn.HiddenNotice) string {
 // Self is the identity the bot answers with; empty before the first READY.
 func (b *Bot) Self() turn.Persona { return b.identity.persona() }
 
+// Surroundings implements turn.Edge.
+func (b *Bot) Surroundings(channelID string) turn.Surroundings {
+	return b.guilds.surroundings(channelID)
+}
+
 // background runs f with a context of its own, unless too much runs already.
 func (b *Bot) background(ctx context.Context, f func(context.Context)) {
 	ctx = context.WithoutCancel(ctx)

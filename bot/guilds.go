@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/parleybot/parley/turn"
 )
 
 // guilds is what we remember of the servers the bot is in: just enough to compute the bot's rights in a channel and to
@@ -45,6 +47,7 @@ type channel struct {
 	parent     string
 	kind       int
 	name       string
+	topic      string
 	overwrites []overwrite
 	archived   bool
 	locked     bool
@@ -168,7 +171,7 @@ func (s *guilds) putChannel(w wireChannel) {
 }
 
 func (s *guilds) putChannelIn(g *guild, w wireChannel) {
-	c := &channel{id: w.ID, guild: g.id, parent: w.ParentID, kind: w.Type, name: w.Name, lastID: w.LastMessageID}
+	c := &channel{id: w.ID, guild: g.id, parent: w.ParentID, kind: w.Type, name: w.Name, topic: clip(clean(w.Topic), maxTopic), lastID: w.LastMessageID}
 	for _, o := range w.Overwrites {
 		c.overwrites = append(c.overwrites, overwrite{
 			id: o.ID, member: o.Type == 1,
@@ -315,6 +318,27 @@ func (s *guilds) channelName(id string) string {
 		return c.name
 	}
 	return ""
+}
+
+// maxTopic bounds what is kept of a channel's topic: there may be thousands of them.
+const maxTopic = 300
+
+// surroundings is what a model is told of a channel.
+func (s *guilds) surroundings(id string) turn.Surroundings {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c := s.channels[id]
+	if c == nil {
+		return turn.Surroundings{}
+	}
+	at := turn.Surroundings{Channel: c.name, Topic: c.topic}
+	if g := s.guilds[c.guild]; g != nil {
+		at.Guild = g.name
+	}
+	if parent := s.channels[c.parent]; parent != nil && c.thread() {
+		at.Parent = parent.name
+	}
+	return at
 }
 
 // count is the number of guilds.

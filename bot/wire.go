@@ -98,6 +98,7 @@ type wireChannel struct {
 	GuildID       string          `json:"guild_id"`
 	ParentID      string          `json:"parent_id"`
 	Name          string          `json:"name"`
+	Topic         string          `json:"topic"`
 	OwnerID       string          `json:"owner_id"`
 	LastMessageID string          `json:"last_message_id"`
 	Overwrites    []wireOverwrite `json:"permission_overwrites"`

@@ -69,6 +69,10 @@ type Attempt struct {
 	System          string
 	Messages        []providers.Message
 	MaxOutputTokens int
+	// Fit, when set, is asked before every round trip what is sent: it is told which tools are offered and which messages
+	// the turn's own exchange has gained since it was last asked, repaired, and returns the whole conversation within what
+	// the model can read. Messages is then only what it may choose from.
+	Fit func(tools []providers.ToolSpec, gained []providers.Message) []providers.Message
 }
 
 // Result is how a run of the loop ended.

@@ -131,19 +131,21 @@ func finish(resp providers.Response) *Result {
 // are not to be changed.
 func (l *Loop) request(e *exchange) providers.Request {
 	a, t := e.attempt, e.turn
-	fresh := t.messages[e.copied:]
-	if e.sent == nil {
-		fresh = slices.Concat(a.Messages, fresh)
-	}
-	e.sent = append(e.sent, providers.Repair(fresh)...)
-	e.copied = len(t.messages)
-	req := providers.Request{
-		Model: a.Model, System: a.System, Messages: slices.Clone(e.sent), MaxOutputTokens: a.MaxOutputTokens,
-		Attempt: t.iteration + 1,
-	}
+	req := providers.Request{Model: a.Model, System: a.System, MaxOutputTokens: a.MaxOutputTokens, Attempt: t.iteration + 1}
 	for _, tool := range l.registry.Offer(t.view(a.Provider.Name()), t.Allow) {
 		req.Tools = append(req.Tools, providers.ToolSpec{Name: tool.Name, Description: tool.Description, Schema: tool.Schema})
 	}
+	gained := providers.Repair(t.messages[e.copied:])
+	e.copied = len(t.messages)
+	if a.Fit != nil {
+		req.Messages = a.Fit(req.Tools, gained)
+		return req
+	}
+	if e.sent == nil {
+		e.sent = providers.Repair(a.Messages)
+	}
+	e.sent = append(e.sent, gained...)
+	req.Messages = slices.Clone(e.sent)
 	return req
 }
 

@@ -54,13 +54,9 @@ func (m *Manager) attempts(ctx context.Context, r *running, s Surface, c convers
 
 // attempt asks one model, again when it says nothing.
 func (m *Manager) attempt(ctx context.Context, r *running, c conversation, model Model) toolloop.Result {
-	a := toolloop.Attempt{
-		Provider: model.Provider, Model: model.Name, System: c.system, Messages: m.fit(c, model), MaxOutputTokens: model.MaxOutputTokens,
-	}
-	if r.turn.Iteration() == 0 { // later requests hold what tools have said, too
-		r.sent(requestTokens(a.System, a.Messages))
-	}
+	a := toolloop.Attempt{Provider: model.Provider, Model: model.Name, System: c.system, MaxOutputTokens: model.MaxOutputTokens}
 	for try := 0; ; try++ {
+		a.Fit = m.newFitting(r, c, model).fit
 		res := m.Loop.Run(ctx, r.turn, a)
 		if res.Status != store.TurnEmptyResponse || try == emptyRetries {
 			return res

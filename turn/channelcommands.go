@@ -32,6 +32,9 @@ func (m *Manager) Clear(ctx context.Context, p Place) error {
 	if err := m.Store.ClearWindows(ctx, p.ChannelID); err != nil {
 		m.Log.Warn().Err(err).Str("channel", p.ChannelID).Msg("window.clear_failed")
 	}
+	if err := m.Store.ClearShortTerm(ctx, p.ChannelID); err != nil { // what is left of it is older than the epoch
+		m.Log.Warn().Err(err).Str("channel", p.ChannelID).Msg("short_term.clear_failed")
+	}
 	return nil
 }
 

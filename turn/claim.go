@@ -29,8 +29,13 @@ func (m *Manager) claim(channelID string, q *queued) {
 
 // leftAlone reports whether a member wants nothing to do with the bot.
 func (m *Manager) leftAlone(ctx context.Context, memberID string) bool {
+	return m.memberLately(ctx, memberID).FullPrivacy
+}
+
+// memberLately is what a member has set; nothing when the store is away and nothing is known.
+func (m *Manager) memberLately(ctx context.Context, memberID string) MemberSettings {
 	values, _ := safely(func() (map[string]string, error) { return m.settings.lately(ctx, store.SettingMember, memberID) })
-	return readMember(values).FullPrivacy
+	return readMember(values)
 }
 
 // claims reports whether a message is ours to answer. A store that is away must not silence the bot: then a local cache

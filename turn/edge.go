@@ -35,6 +35,8 @@ type Edge interface {
 	Hidden(ctx context.Context, n HiddenNotice)
 	// Self is the identity the bot answers with.
 	Self() Persona
+	// Surroundings are what the edge knows of a channel; the zero value when it knows nothing. It does no I/O.
+	Surroundings(channelID string) Surroundings
 }
 
 // Opening is what the edge needs to show a turn.

@@ -32,18 +32,25 @@ func textTokens(s string) int {
 // messageOverhead is what a message costs beside its text.
 const messageOverhead = 4
 
+// imageTokens is about what a picture costs: vendors count by its size, up to some 1,600.
+const imageTokens = 1200
+
 func messageTokens(m providers.Message) int {
-	n := messageOverhead + textTokens(m.Content)
+	n := messageOverhead + textTokens(m.Content) + imageTokens*len(m.Images)
 	for _, c := range m.Calls {
 		n += messageOverhead + textTokens(c.Name) + textTokens(c.Arguments)
+	}
+	for _, b := range m.ThinkingBlocks {
+		n += len(b.Raw) / 4
 	}
 	return n
 }
 
-func requestTokens(system string, messages []providers.Message) int {
-	n := textTokens(system)
-	for _, m := range messages {
-		n += messageTokens(m)
+// toolTokens is what the description of the offered tools costs.
+func toolTokens(tools []providers.ToolSpec) int {
+	n := 0
+	for _, t := range tools {
+		n += messageOverhead + (len(t.Name)+len(t.Description)+len(t.Schema)+3)/4
 	}
 	return n
 }

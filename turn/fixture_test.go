@@ -228,6 +228,8 @@ type edge struct {
 	echo bool
 	// broken ports panic.
 	broken map[string]bool
+	// where is what it tells of every channel.
+	where turn.Surroundings
 	// unreachable surfaces say so between attempts.
 	unreachable bool
 }
@@ -273,6 +275,12 @@ func (e *edge) Hidden(_ context.Context, n turn.HiddenNotice) {
 }
 
 func (e *edge) Self() turn.Persona { return turn.Persona{Name: "Parley"} }
+
+func (e *edge) Surroundings(string) turn.Surroundings {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.where
+}
 
 // told lists the notices of a kind.
 func (e *edge) told(kind turn.NoticeKind) []turn.Notice {

@@ -42,6 +42,11 @@ type Store interface {
 	store.Claims
 	store.Windows
 	store.Settings
+	store.ShortTerms
+	// FindMemories recalls long-term facts; see store.Memories.
+	FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error)
+	// Calls returns a turn's journal; see store.Journal.
+	Calls(ctx context.Context, turnID string) ([]store.Call, error)
 	// Sweep closes what a process that is gone left running; see store.Journal.
 	Sweep(ctx context.Context, at time.Time) ([]store.Turn, []store.Call, error)
 }

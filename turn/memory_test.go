@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,10 @@ type memory struct {
 	windows  map[string]map[string]int
 	counted  map[string][]string
 	rows     map[string]store.Call
+	// journal holds the keys of rows in the order they were opened; facts and short is what is remembered.
+	journal []string
+	facts   []store.Memory
+	short   []store.ShortTerm
 }
 
 func newMemory() *memory {
@@ -270,6 +275,7 @@ func (s *memory) OpenCall(ctx context.Context, c store.Call) error {
 	}
 	defer unlock()
 	s.rows[c.TurnID+"/"+c.Key] = c
+	s.journal = append(s.journal, c.TurnID+"/"+c.Key)
 	return nil
 }
 
@@ -299,4 +305,75 @@ func (s *memory) stored() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.waiting)
+}
+
+func (s *memory) Calls(ctx context.Context, turnID string) ([]store.Call, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	var out []store.Call
+	for _, key := range s.journal {
+		if c := s.rows[key]; c.TurnID == turnID {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// FindMemories has the engines' rule of who may see what; its relevance is that a fact holds a word of the text.
+func (s *memory) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	var relevant, others []store.Memory
+	for _, f := range slices.Backward(s.facts) {
+		mine := f.Scope == store.ScopeMember && f.MemberID == q.MemberID && f.GuildID == q.GuildID && f.Private == q.Private
+		if !mine && (f.Scope != store.ScopeGuild || f.GuildID != q.GuildID || q.Private) {
+			continue
+		}
+		if slices.ContainsFunc(strings.Fields(q.Text), func(w string) bool { return strings.Contains(f.Content, w) }) {
+			relevant = append(relevant, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	out := append(relevant, others...)
+	return slices.Clone(out[:min(len(out), q.Limit)]), nil
+}
+
+func (s *memory) PutShortTerm(ctx context.Context, x store.ShortTerm, _ int) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.short = append(slices.DeleteFunc(s.short, func(y store.ShortTerm) bool {
+		return y.ChannelID == x.ChannelID && y.Category == x.Category
+	}), x)
+	return nil
+}
+
+func (s *memory) ShortTermOf(ctx context.Context, channelID string, now time.Time) ([]store.ShortTerm, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return slices.DeleteFunc(slices.Clone(s.short), func(x store.ShortTerm) bool {
+		return x.ChannelID != channelID || now.Sub(x.UpdatedAt) > store.ShortTermTTL
+	}), nil
+}
+
+func (s *memory) ClearShortTerm(ctx context.Context, channelID string) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.short = slices.DeleteFunc(s.short, func(x store.ShortTerm) bool { return x.ChannelID == channelID })
+	return nil
 }

@@ -36,7 +36,7 @@ type running struct {
 	over bool
 	plan plan
 	seq  int
-	// estimate is how many tokens the first request was thought to have, until its usage is known.
+	// estimate is how many tokens the last request was thought to have, until its usage is known.
 	estimate int
 	// failed is the model that was to answer, when another one did instead.
 	failed string
@@ -91,7 +91,7 @@ func (r *running) use(m Model) {
 	r.model = m
 }
 
-// sent notes the estimate of the first request; used takes it when its usage is known, 0 otherwise.
+// sent notes the estimate of a request; used takes it when its usage is known, 0 otherwise.
 func (r *running) sent(estimate int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 // stores is everything the bot keeps, wherever that is.
 type stores interface {
 	store.Memories
+	store.ShortTerms
 	store.Turns
 	store.Journal
 	store.Triggers
