@@ -51,12 +51,17 @@ test: ## run the tests; PKGS=./turn/... for some, REQUIRE_SERVICES=1 to accept n
 	sort "$$report"; rm -f "$$report"; exit $$code
 
 .PHONY: check
-check: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt ## format, lint, vet, tidy: what must be clean before a commit
+check: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt $(TOOLS)/sqlc ## format, lint, vet, tidy, generated queries: what must be clean before a commit
 	@bad=$$($(TOOLS)/gofumpt -l $$(git ls-files '*.go')) || exit 1; \
 	if [ -n "$$bad" ]; then echo "not formatted, run make format:"; echo "$$bad"; exit 1; fi
 	$(TOOLS)/golangci-lint run $(PKGS)
 	go vet $(PKGS)
 	go mod tidy -diff
+	@cd store/postgres && $(TOOLS)/sqlc diff || { echo "the queries' Go is not what their SQL says: run make queries"; exit 1; }
+
+.PHONY: queries
+queries: $(TOOLS)/sqlc ## write the Go of store/postgres/queries from its SQL
+	cd store/postgres && $(TOOLS)/sqlc generate
 
 .PHONY: format
 format: $(TOOLS)/gofumpt ## rewrite the Go files as gofumpt wants them
@@ -70,6 +75,12 @@ $(TOOLS)/golangci-lint: tools.mod tools.sum
 
 $(TOOLS)/gofumpt: tools.mod tools.sum
 	@GOBIN=$(TOOLS) CGO_ENABLED=0 go install -modfile=tools.mod mvdan.cc/gofumpt
+	@touch $@
+
+# Without cgo it reads PostgreSQL's own parser as WebAssembly, so it is built like the others, without a C compiler.
+$(TOOLS)/sqlc: tools.mod tools.sum
+	@echo "building sqlc (about a minute, once)"
+	@GOBIN=$(TOOLS) CGO_ENABLED=0 go install -modfile=tools.mod github.com/sqlc-dev/sqlc/cmd/sqlc
 	@touch $@
 
 .PHONY: bench

@@ -55,7 +55,7 @@ func TestImportTableCanFail(t *testing.T) {
 		"neutral root":      {source{pkg: "store", imports: []string{"github.com/rs/zerolog"}}, "store imports github.com/rs/zerolog; of libraries it may import none"},
 		"foundation":        {source{pkg: "internal/abort", imports: []string{ours("store")}}, "internal/abort imports store; it may import nothing of ours"},
 		"confined library":  {source{pkg: "turn", imports: []string{"github.com/bwmarrin/discordgo"}}, "turn imports github.com/bwmarrin/discordgo; only bot may"},
-		"its subpackage":    {source{pkg: "bot", imports: []string{"github.com/jackc/pgx/v5/pgxpool"}}, "bot imports github.com/jackc/pgx/v5/pgxpool; only store/postgres, internal/pgtest may"},
+		"its subpackage":    {source{pkg: "bot", imports: []string{"github.com/jackc/pgx/v5/pgxpool"}}, "bot imports github.com/jackc/pgx/v5/pgxpool; only store/postgres, store/postgres/queries, internal/pgtest may"},
 		"the global logger": {source{pkg: "bot", imports: []string{"github.com/rs/zerolog/log"}}, "bot imports github.com/rs/zerolog/log; nobody may"},
 		"unknown package":   {source{pkg: "internal/new"}, "internal/new has no rule in the import table"},
 		"bad folder name":   {source{pkg: "tools/util"}, "tools/util: a package is named for what it provides, not util"},

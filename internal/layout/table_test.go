@@ -32,6 +32,8 @@ var table = []rule{
 	{pkg: "providers/internal/*", ours: []string{"internal/testreport"}},
 	{pkg: "migrations"},
 	{pkg: "store/*", ours: []string{"store", "migrations"}},
+	{pkg: "store/postgres", ours: []string{"store", "migrations", "store/postgres/queries"}},
+	{pkg: "store/postgres/queries", ours: []string{"store"}}, // written by sqlc
 	{pkg: "tools/*", ours: []string{"registry", "internal/netguard"}},
 
 	// The turn and what is under it.
@@ -73,7 +75,7 @@ var confined = []struct {
 }{
 	{"github.com/bwmarrin/discordgo", []string{"bot"}},
 	{"github.com/gorilla/websocket", []string{"bot", "internal/discordsim"}},
-	{"github.com/jackc/pgx", []string{"store/postgres", "internal/pgtest"}},
+	{"github.com/jackc/pgx", []string{"store/postgres", "store/postgres/queries", "internal/pgtest"}},
 	{"github.com/redis/go-redis", []string{"store/redis"}},
 	{"modernc.org/sqlite", []string{"store/sqlite"}},
 	{"database/sql", []string{"store/*", "migrations"}},

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/postgres/queries"
 )
 
 // visible is the one rule of who sees which memory. A member's fact is seen by that member, in the guild where it was
@@ -23,14 +24,8 @@ const visible = `(
 
 const memoryColumns = `id, scope, guild_id, member_id, private, content, author_member_id, turn_id, message_id, created_at, updated_at`
 
-// index writes the words by which the memory in written is found.
-const index = `words AS (
-		INSERT INTO memory_terms (place, term, memory_id)
-		SELECT DISTINCT @place, ` + stem + `, written.id FROM written, unnest(@terms::text[]) AS given (term)
-		ON CONFLICT DO NOTHING
-	)`
-
-// stem turns a given term into the one that is stored and searched for.
+// stem turns a given term into the one that is searched for, as the queries AddMemory and IndexMemory do with those they
+// store.
 const stem = `coalesce((ts_lexize('parley_stem', given.term))[1], given.term)`
 
 // viewer is what visible asks about. A query that names no member, or claims to be in a guild and in a DM, is refused: an
@@ -45,8 +40,7 @@ func viewer(q store.MemoryQuery) (args, error) {
 	return args{"member": q.MemberID, "guild": q.GuildID, "private": q.Private, "others": q.OtherGuilds}, nil
 }
 
-// AddMemory implements store.Memories. Whoever adds to a scope holds its lock until the end of the transaction, so what is
-// counted is what is there.
+// AddMemory implements store.Memories.
 func (db *DB) AddMemory(ctx context.Context, m store.Memory, limit int) (store.Memory, error) {
 	const doing = "add memory"
 	if err := validate(m); err != nil {
@@ -58,28 +52,17 @@ func (db *DB) AddMemory(ctx context.Context, m store.Memory, limit int) (store.M
 	if m.UpdatedAt.IsZero() {
 		m.UpdatedAt = m.CreatedAt
 	}
-	values := args{
-		"scope": m.Scope, "guild": m.GuildID, "member": m.MemberID, "private": m.Private, "content": m.Content, "limit": limit,
-		"author": m.AuthorID, "turn": m.TurnID, "message": m.MessageID, "created": m.CreatedAt, "updated": m.UpdatedAt,
-		"place": place(m.GuildID, m.MemberID), "terms": terms(m.Content),
-	}
-	var found []store.Memory
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) (err error) {
-		if _, err := exec(ctx, tx, `SELECT pg_advisory_xact_lock(hashtextextended(@place, 0))`, args{"place": values["place"]}); err != nil {
+	in := place(m.GuildID, m.MemberID)
+	var found []queries.AddMemoryRow
+	err := db.transact(ctx, pgx.TxOptions{}, func(ask *queries.Queries, _ pgx.Tx) (err error) {
+		if err := ask.LockMemories(ctx, in); err != nil {
 			return err
 		}
-		found, err = query(ctx, tx, `
-			WITH known AS (
-				SELECT * FROM memories WHERE scope = @scope AND guild_id = @guild AND member_id = @member
-					AND md5(content) = md5(@content) AND content = @content
-			), written AS (
-				INSERT INTO memories (scope, guild_id, member_id, private, content, author_member_id, turn_id, message_id, created_at, updated_at)
-				SELECT @scope, @guild, @member, @private, @content, @author, @turn, @message, @created, @updated
-				WHERE NOT EXISTS (SELECT FROM known)
-					AND (SELECT count(*) FROM memories WHERE scope = @scope AND guild_id = @guild AND member_id = @member) < @limit
-				RETURNING *
-			), `+index+`
-			SELECT `+memoryColumns+` FROM written UNION ALL SELECT `+memoryColumns+` FROM known`, values, readMemory)
+		found, err = ask.AddMemory(ctx, queries.AddMemoryParams{
+			Scope: m.Scope, GuildID: m.GuildID, MemberID: m.MemberID, Private: m.Private, Content: m.Content, AuthorMemberID: m.AuthorID,
+			TurnID: m.TurnID, MessageID: m.MessageID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Most: int64(limit),
+			Place: in, Terms: terms(m.Content),
+		})
 		return err
 	})
 	if err == nil && len(found) == 0 {
@@ -88,7 +71,11 @@ func (db *DB) AddMemory(ctx context.Context, m store.Memory, limit int) (store.M
 	if err != nil {
 		return store.Memory{}, db.fail(ctx, doing, err)
 	}
-	return found[0], nil
+	r := found[0]
+	return memoryOf(queries.Memory{
+		ID: r.ID, Scope: store.MemoryScope(r.Scope), GuildID: r.GuildID, MemberID: r.MemberID, Private: r.Private, Content: r.Content,
+		AuthorMemberID: r.AuthorMemberID, TurnID: r.TurnID, MessageID: r.MessageID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}), nil
 }
 
 // validate refuses a record that visible could not place.
@@ -113,9 +100,9 @@ func (db *DB) UpdateMemory(ctx context.Context, q store.MemoryQuery, id int64, c
 	if err != nil {
 		return store.Memory{}, db.fail(ctx, doing, err)
 	}
-	maps.Copy(values, args{"id": id, "content": content, "at": at, "terms": terms(content)})
+	maps.Copy(values, args{"id": id, "content": content, "at": at})
 	var found []store.Memory
-	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) (err error) {
+	err = db.transact(ctx, pgx.TxOptions{}, func(ask *queries.Queries, tx pgx.Tx) (err error) {
 		found, err = query(ctx, tx, `
 			UPDATE memories SET content = @content, updated_at = @at
 			WHERE id = @id AND `+visible+`
@@ -126,12 +113,12 @@ func (db *DB) UpdateMemory(ctx context.Context, q store.MemoryQuery, id int64, c
 		case len(found) == 0:
 			return store.ErrNotFound
 		}
-		if _, err := exec(ctx, tx, `DELETE FROM memory_terms WHERE memory_id = @id`, args{"id": id}); err != nil {
+		if err := ask.ForgetWords(ctx, id); err != nil {
 			return err
 		}
-		_, err = exec(ctx, tx, `WITH written AS (SELECT @id::bigint AS id), `+index+` SELECT`,
-			args{"id": id, "place": place(found[0].GuildID, found[0].MemberID), "terms": values["terms"]})
-		return err
+		return ask.IndexMemory(ctx, queries.IndexMemoryParams{
+			MemoryID: id, Place: place(found[0].GuildID, found[0].MemberID), Terms: terms(content),
+		})
 	})
 	if err != nil {
 		return store.Memory{}, db.fail(ctx, doing, err)
@@ -158,9 +145,13 @@ func (db *DB) DeleteMemory(ctx context.Context, q store.MemoryQuery, id int64) (
 }
 
 func readMemory(row pgx.CollectableRow) (store.Memory, error) {
-	var m store.Memory
-	err := row.Scan(&m.ID, &m.Scope, &m.GuildID, &m.MemberID, &m.Private, &m.Content, &m.AuthorID, &m.TurnID, &m.MessageID,
-		&m.CreatedAt, &m.UpdatedAt)
-	m.CreatedAt, m.UpdatedAt = m.CreatedAt.UTC(), m.UpdatedAt.UTC()
-	return m, err
+	m, err := pgx.RowToStructByPos[queries.Memory](row)
+	return memoryOf(m), err
+}
+
+func memoryOf(m queries.Memory) store.Memory {
+	return store.Memory{
+		ID: m.ID, Scope: m.Scope, GuildID: m.GuildID, MemberID: m.MemberID, Private: m.Private, Content: m.Content,
+		AuthorID: m.AuthorMemberID, TurnID: m.TurnID, MessageID: m.MessageID, CreatedAt: m.CreatedAt.UTC(), UpdatedAt: m.UpdatedAt.UTC(),
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/postgres/queries"
 )
 
 // The limits that an empty Config means.
@@ -48,6 +49,7 @@ type Config struct {
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
 	pool     *pgxpool.Pool
+	ask      *queries.Queries // the pool's
 	presence *presence
 	now      func() time.Time
 	name     string // host and database, for people
@@ -84,6 +86,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if db.pool, err = pgxpool.NewWithConfig(ctx, settings); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", db.name, err)
 	}
+	db.ask = queries.New(cleaned{db.pool})
 	if err := db.begin(ctx, cfg); err != nil {
 		db.pool.Close()
 		return nil, err

@@ -7,10 +7,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/postgres/queries"
 )
 
 const (
@@ -66,10 +66,7 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 
 // otherPlaces are those of the member's own facts in other guilds, which a member who allows it sees too.
 func (db *DB) otherPlaces(ctx context.Context, q store.MemoryQuery) ([]string, error) {
-	guilds, err := query(ctx, db.pool, `SELECT guild_id FROM memories
-		WHERE scope = 'member' AND member_id = @member AND member_id <> '' AND guild_id <> '' AND guild_id <> @guild
-		GROUP BY guild_id ORDER BY max(updated_at) DESC LIMIT @guilds`,
-		args{"member": q.MemberID, "guild": q.GuildID, "guilds": maxGuilds}, pgx.RowTo[string])
+	guilds, err := db.ask.OtherGuilds(ctx, queries.OtherGuildsParams{MemberID: q.MemberID, GuildID: q.GuildID, Count: maxGuilds})
 	for i, guild := range guilds {
 		guilds[i] = place(guild, q.MemberID)
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"reflect"
 	"time"
 
@@ -10,18 +11,47 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/postgres/queries"
 )
 
 // args are the values of a statement by name: they are written @name in its text.
 type args = pgx.NamedArgs
 
 // runner is the pool or a transaction.
-type runner interface {
-	Exec(ctx context.Context, text string, values ...any) (pgconn.CommandTag, error)
-	Query(ctx context.Context, text string, values ...any) (pgx.Rows, error)
+type runner = queries.DBTX
+
+// cleaned is a runner that cleans the values of the generated queries.
+type cleaned struct{ on runner }
+
+// Exec implements queries.DBTX.
+func (c cleaned) Exec(ctx context.Context, text string, values ...any) (pgconn.CommandTag, error) {
+	return c.on.Exec(ctx, text, cleanAll(values)...)
 }
 
-// bind is the choke point: whatever is stored or searched for passes here and is cleaned.
+// Query implements queries.DBTX.
+func (c cleaned) Query(ctx context.Context, text string, values ...any) (pgx.Rows, error) {
+	return c.on.Query(ctx, text, cleanAll(values)...)
+}
+
+// QueryRow implements queries.DBTX.
+func (c cleaned) QueryRow(ctx context.Context, text string, values ...any) pgx.Row {
+	return c.on.QueryRow(ctx, text, cleanAll(values)...)
+}
+
+func cleanAll(values []any) []any {
+	bound := make([]any, len(values))
+	for i, value := range values {
+		bound[i] = clean(value)
+	}
+	return bound
+}
+
+// transact runs do in one transaction: it is committed when do returns nil, and undone otherwise.
+func (db *DB) transact(ctx context.Context, options pgx.TxOptions, do func(ask *queries.Queries, tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, db.pool, options, func(tx pgx.Tx) error { return do(queries.New(cleaned{tx}), tx) })
+}
+
+// bind is cleanAll for the statements that are written by hand. Whatever is stored or searched for passes one of the two.
 func bind(values args) args {
 	bound := make(args, len(values))
 	for name, value := range values {
@@ -35,6 +65,9 @@ func clean(value any) any {
 	case string:
 		return store.Clean(value)
 	case []string:
+		if value == nil {
+			return nil
+		}
 		cleaned := make([]string, len(value))
 		for i, text := range value {
 			cleaned[i] = store.Clean(text)
@@ -75,6 +108,32 @@ func query[T any](ctx context.Context, on runner, text string, values args, read
 		return nil, err // as every engine answers for nothing
 	}
 	return all, err
+}
+
+// moment is a time for a column that may be NULL: nil for the zero time.
+func moment(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	at = at.UTC()
+	return &at
+}
+
+// most is a limit as the server takes it: not below none.
+func most(limit int) int32 {
+	return int32(min(max(limit, 0), math.MaxInt32)) //nolint:gosec // bounded
+}
+
+// each makes records of rows; nothing stays nil, as every engine answers for nothing.
+func each[Row, Record any](rows []Row, record func(Row) Record) []Record {
+	if len(rows) == 0 {
+		return nil
+	}
+	records := make([]Record, len(rows))
+	for i, row := range rows {
+		records[i] = record(row)
+	}
+	return records
 }
 
 // instant gives the zero time for NULL, and UTC.

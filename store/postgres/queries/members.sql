@@ -1,0 +1,39 @@
+-- name: PrivateChannels :many
+SELECT turns.channel_id FROM turns WHERE turns.owner_member_id = @member_id AND turns.guild_id = ''
+UNION SELECT waiting_triggers.channel_id FROM waiting_triggers
+WHERE waiting_triggers.owner_member_id = @member_id AND waiting_triggers.guild_id = ''
+ORDER BY channel_id;
+
+-- name: EraseMemories :execrows
+DELETE FROM memories WHERE member_id = @member_id OR author_member_id = @member_id;
+
+-- name: EraseShortTerm :execrows
+DELETE FROM short_term WHERE author_member_id = @member_id
+    OR channel_id IN (SELECT turns.channel_id FROM turns WHERE turns.owner_member_id = @member_id);
+
+-- name: EraseApprovals :execrows
+DELETE FROM approvals WHERE owner_member_id = @member_id;
+
+-- name: EraseDecider :execrows
+UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member_id;
+
+-- name: EraseUsage :execrows
+UPDATE usage_ledger SET member_id = '' WHERE member_id = @member_id;
+
+-- name: EraseAudit :execrows
+UPDATE audit_log SET detail = '',
+    actor_member_id = CASE WHEN actor_member_id = @member_id THEN '' ELSE actor_member_id END,
+    subject_member_id = CASE WHEN subject_member_id = @member_id THEN '' ELSE subject_member_id END
+WHERE actor_member_id = @member_id OR subject_member_id = @member_id;
+
+-- name: EraseCalls :execrows
+DELETE FROM calls USING turns WHERE turns.id = calls.turn_id AND turns.owner_member_id = @member_id;
+
+-- name: EraseTurns :execrows
+DELETE FROM turns WHERE owner_member_id = @member_id;
+
+-- name: EraseWaiting :execrows
+DELETE FROM waiting_triggers WHERE owner_member_id = @member_id;
+
+-- name: EraseSettings :execrows
+DELETE FROM settings WHERE member_id = @member_id AND name <> ALL (@keep::text[]);

@@ -1,0 +1,29 @@
+-- name: BeginTurn :exec
+INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
+    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at,
+    reasoning_tokens, cost_nanos, unpriced)
+VALUES (@id, @process_id, @channel_id, @guild_id, @owner_member_id, @trigger_id, 'running', @prompt, @answer, @thinking, @model,
+    @input_tokens, @output_tokens, @cache_read_tokens, @cache_write_tokens, @answer_ids, @transcript, @error, @started_at,
+    @reasoning_tokens, @cost_nanos, @unpriced);
+
+-- name: FinishTurn :exec
+INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
+    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at,
+    reasoning_tokens, cost_nanos, unpriced)
+VALUES (@id, @process_id, @channel_id, @guild_id, @owner_member_id, @trigger_id, @status, @prompt, @answer, @thinking, @model,
+    @input_tokens, @output_tokens, @cache_read_tokens, @cache_write_tokens, @answer_ids, @transcript, @error, @started_at, @finished_at,
+    @reasoning_tokens, @cost_nanos, @unpriced)
+ON CONFLICT (id) DO UPDATE SET
+    status = excluded.status, prompt = coalesce(nullif(excluded.prompt, ''), turns.prompt), answer = excluded.answer,
+    thinking = excluded.thinking, model = excluded.model, input_tokens = excluded.input_tokens,
+    output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens,
+    cache_write_tokens = excluded.cache_write_tokens, answer_ids = excluded.answer_ids,
+    transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
+    reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
+WHERE turns.status = 'running';
+
+-- name: RecentTurns :many
+SELECT * FROM turns WHERE channel_id = @channel_id AND status <> 'running' ORDER BY started_at DESC, seq DESC LIMIT @count;
+
+-- name: TurnsOfMember :many
+SELECT * FROM turns WHERE owner_member_id = @member_id ORDER BY started_at DESC, seq DESC LIMIT @count;
