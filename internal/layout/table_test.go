@@ -28,8 +28,9 @@ var table = []rule{
 	}},
 
 	// One package per wire format, engine and tool family.
-	{pkg: "providers/*", ours: []string{"providers", "providers/sse", "internal/netguard"}},
-	{pkg: "providers/internal/*", ours: []string{"internal/testreport"}},
+	{pkg: "providers/*", ours: []string{"providers", "providers/sse", "providers/internal/wire", "internal/netguard"}},
+	{pkg: "providers/internal/wire", ours: []string{"providers"}, libs: none},
+	{pkg: "providers/internal/*", ours: []string{"internal/testreport", "providers"}},
 	{pkg: "migrations"},
 	{pkg: "store/*", ours: []string{"store", "migrations"}},
 	{pkg: "store/postgres", ours: []string{"store", "migrations", "store/postgres/queries"}},

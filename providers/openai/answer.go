@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/providers/internal/wire"
 	"github.com/parleybot/parley/providers/sse"
 )
 
 const (
-	maxErrorBody = 64 << 10
 	// maxWholeBody bounds an answer that was not streamed.
 	maxWholeBody = 8 << 20
 	// maxUnreadable is how many data events in a row may be no JSON before the stream is given up.
@@ -44,7 +44,7 @@ type answer struct {
 // emit passes a fragment on.
 func (a *answer) emit(f providers.Fragment) error {
 	if !a.yield(f, nil) {
-		return errLeft
+		return wire.ErrLeft
 	}
 	return nil
 }
@@ -59,28 +59,14 @@ func (a *answer) say(f providers.Fragment) error {
 func (a *answer) readBody(res *http.Response) error {
 	body := bufio.NewReader(res.Body)
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	first := firstByte(body)
+	first := wire.FirstByte(body)
 	switch {
 	case kind == "text/html" || first == '<':
-		return a.provider.failure(providers.KindProtocol, "the service answered with a web page", nil)
+		return a.provider.service.Failure(providers.KindProtocol, "the service answered with a web page", nil)
 	case strings.HasSuffix(kind, "json") && (first == '{' || first == '['):
 		return a.readWhole(body)
 	}
 	return a.readStream(body)
-}
-
-// firstByte looks at the first byte that is no white space; 0 when none comes.
-func firstByte(r *bufio.Reader) byte {
-	for {
-		b, err := r.ReadByte()
-		if err != nil {
-			return 0
-		}
-		if strings.IndexByte(jsonSpace, b) < 0 {
-			_ = r.UnreadByte()
-			return b
-		}
-	}
 }
 
 // readWhole reads an answer that is one JSON document: an error object, or a completion from a server that doesn't stream.
@@ -90,14 +76,14 @@ func (a *answer) readWhole(body io.Reader) error {
 	case err != nil:
 		return a.finish(a.broken(err))
 	case len(raw) > maxWholeBody:
-		return a.provider.failure(providers.KindProtocol, "the answer is too long", nil)
+		return a.provider.service.Failure(providers.KindProtocol, "the answer is too long", nil)
 	}
 	if raw = bytes.TrimSpace(raw); raw[0] == '[' {
-		raw = firstElement(raw)
+		raw = wire.FirstElement(raw)
 	}
 	var c chunk
 	if json.Unmarshal(raw, &c) != nil {
-		return a.provider.failure(providers.KindProtocol, "the answer is not readable", nil)
+		return a.provider.service.Failure(providers.KindProtocol, "the answer is not readable", nil)
 	}
 	if err := a.take(&c); err != nil {
 		return a.ended(err)
@@ -134,7 +120,7 @@ func (a *answer) event(data []byte) error {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		if a.unreadable++; a.unreadable > maxUnreadable {
-			return a.provider.failure(providers.KindProtocol, "the stream is not readable", nil)
+			return a.provider.service.Failure(providers.KindProtocol, "the stream is not readable", nil)
 		}
 		return a.emit(providers.Beat{})
 	}
@@ -144,7 +130,7 @@ func (a *answer) event(data []byte) error {
 
 // take passes on what a chunk says.
 func (a *answer) take(c *chunk) error {
-	if failure := a.provider.inStream(c.Error, a.said); failure != nil {
+	if failure := a.provider.service.InStream(c.Error, a.said); failure != nil {
 		return failure
 	}
 	if c.Usage != nil {
@@ -191,7 +177,7 @@ func (a *answer) choice(c *choice) (told bool, err error) {
 	if shown += string(d.Refusal); shown != "" {
 		out = append(out, providers.TextDelta{Text: shown})
 	}
-	entries, broken := d.entries(a.provider.name, a.model)
+	entries, broken := d.entries(a.provider.service.Name, a.model)
 	a.slots.ignored += broken
 	for _, e := range entries {
 		if part, ok := a.slots.add(e); ok {
@@ -211,11 +197,11 @@ func (a *answer) broken(err error) error {
 	tooLong := errors.Is(err, sse.ErrLineTooLong) || errors.Is(err, sse.ErrEventTooLong) || errors.Is(err, sse.ErrBodyTooLong)
 	switch {
 	case tooLong:
-		return a.provider.failure(providers.KindProtocol, "the stream is over its limits", err)
+		return a.provider.service.Failure(providers.KindProtocol, "the stream is over its limits", err)
 	case a.reason != "":
 		return nil
 	case a.unreadable > 0:
-		return a.provider.failure(providers.KindProtocol, "the stream is not readable", nil)
+		return a.provider.service.Failure(providers.KindProtocol, "the stream is not readable", nil)
 	case !a.heard && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		return a.emptyError()
 	}
@@ -223,7 +209,7 @@ func (a *answer) broken(err error) error {
 	if errors.Is(err, io.EOF) {
 		cause = nil
 	}
-	failure := a.provider.failure(providers.KindTruncated, "the answer was cut off: it ended without saying how", cause)
+	failure := a.provider.service.Failure(providers.KindTruncated, "the answer was cut off: it ended without saying how", cause)
 	failure.Retryable = !a.said
 	return failure
 }
@@ -234,7 +220,7 @@ func (a *answer) doneError() error {
 	case a.reason != "":
 		return nil
 	case a.unreadable > 0:
-		return a.provider.failure(providers.KindProtocol, "the stream is not readable", nil)
+		return a.provider.service.Failure(providers.KindProtocol, "the stream is not readable", nil)
 	case !a.heard:
 		return a.emptyError()
 	}
@@ -242,12 +228,12 @@ func (a *answer) doneError() error {
 }
 
 func (a *answer) emptyError() error {
-	return a.provider.retryable(a.provider.failure(providers.KindProtocol, "empty response", nil))
+	return wire.Retryable(a.provider.service.Failure(providers.KindProtocol, "empty response", nil))
 }
 
 // ended finishes a stream that err ended, unless the reader is gone.
 func (a *answer) ended(err error) error {
-	if errors.Is(err, errLeft) {
+	if errors.Is(err, wire.ErrLeft) {
 		return err
 	}
 	return a.finish(err)
@@ -270,13 +256,13 @@ func (a *answer) finish(err error) error {
 	}
 	reason := finishReason(a.reason)
 	if reason == providers.FinishError {
-		return a.provider.failure(providers.KindUnavailable, fmt.Sprintf("the service ended the answer with %q", bounded(a.reason)), nil)
+		return a.provider.service.Failure(providers.KindUnavailable, fmt.Sprintf("the service ended the answer with %q", wire.Bounded(a.reason)), nil)
 	}
 	if reason == providers.FinishStop && a.limit > 0 && a.usage != nil && int(a.usage.Completion) >= a.limit {
 		// Routers hide the output limit behind another reason; the numbers don't lie.
 		reason = providers.FinishLength
 	}
-	return a.emit(providers.End{Reason: reason, Raw: bounded(a.reason)})
+	return a.emit(providers.End{Reason: reason, Raw: wire.Bounded(a.reason)})
 }
 
 // finishReason maps the vendors' words. Any that isn't known to be bad is a normal end: whether there are calls decides

@@ -6,73 +6,49 @@ import (
 	"strings"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/providers/internal/wire"
 )
 
-// chunk is one data event of a stream, or a whole answer that was not streamed. Members whose type differs between
-// servers are read leniently: a surprise in one of them must not cost the rest of the chunk.
+// chunk is one data event of a stream, or a whole answer that was not streamed.
 type chunk struct {
 	Error   json.RawMessage `json:"error"`
-	Model   text            `json:"model"`
+	Model   wire.Text       `json:"model"`
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 }
 
 type choice struct {
-	Index        count  `json:"index"`
-	Delta        *delta `json:"delta"`
-	Message      *delta `json:"message"`
-	FinishReason text   `json:"finish_reason"`
+	Index        wire.Count `json:"index"`
+	Delta        *delta     `json:"delta"`
+	Message      *delta     `json:"message"`
+	FinishReason wire.Text  `json:"finish_reason"`
 }
 
 type delta struct {
 	Content          json.RawMessage   `json:"content"`
-	Refusal          text              `json:"refusal"`
-	ReasoningContent text              `json:"reasoning_content"`
-	Reasoning        text              `json:"reasoning"`
+	Refusal          wire.Text         `json:"refusal"`
+	ReasoningContent wire.Text         `json:"reasoning_content"`
+	Reasoning        wire.Text         `json:"reasoning"`
 	ReasoningDetails json.RawMessage   `json:"reasoning_details"`
 	ToolCalls        []json.RawMessage `json:"tool_calls"`
 	FunctionCall     *functionPart     `json:"function_call"`
 }
 
 type functionPart struct {
-	Name      text            `json:"name"`
+	Name      wire.Text       `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// text is a string; anything else reads as "".
-type text string
-
-func (t *text) UnmarshalJSON(raw []byte) error {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		s = ""
-	}
-	*t = text(s)
-	return nil
-}
-
-// count is a number that some servers send as 12.0; anything else reads as 0.
-type count int
-
-func (c *count) UnmarshalJSON(raw []byte) error {
-	var f float64
-	if json.Unmarshal(raw, &f) != nil || f < 0 || f > 1<<40 {
-		f = 0
-	}
-	*c = count(f)
-	return nil
-}
-
 type usage struct {
-	Prompt        count `json:"prompt_tokens"`
-	Completion    count `json:"completion_tokens"`
-	CacheHit      count `json:"prompt_cache_hit_tokens"`
+	Prompt        wire.Count `json:"prompt_tokens"`
+	Completion    wire.Count `json:"completion_tokens"`
+	CacheHit      wire.Count `json:"prompt_cache_hit_tokens"`
 	PromptDetails struct {
-		Cached     count `json:"cached_tokens"`
-		CacheWrite count `json:"cache_write_tokens"`
+		Cached     wire.Count `json:"cached_tokens"`
+		CacheWrite wire.Count `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
-		Reasoning count `json:"reasoning_tokens"`
+		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 }
 
@@ -95,7 +71,7 @@ func (d *delta) thinking() string {
 		return ""
 	}
 	var parts []struct {
-		Text text `json:"text"`
+		Text wire.Text `json:"text"`
 	}
 	if json.Unmarshal(d.ReasoningDetails, &parts) != nil {
 		return ""
@@ -111,7 +87,7 @@ func (d *delta) thinking() string {
 func (d *delta) content() (shown, thought string) {
 	raw := bytes.TrimSpace(d.Content)
 	if len(raw) == 0 || raw[0] != '[' {
-		var s text
+		var s wire.Text
 		if len(raw) > 0 {
 			_ = s.UnmarshalJSON(raw)
 		}
@@ -133,8 +109,8 @@ func (d *delta) content() (shown, thought string) {
 }
 
 type contentPart struct {
-	Type text `json:"type"`
-	Text text `json:"text"`
+	Type wire.Text `json:"type"`
+	Text wire.Text `json:"text"`
 	// Thinking is a string or again a list of text parts.
 	Thinking json.RawMessage `json:"thinking"`
 }
@@ -149,8 +125,8 @@ func (p contentPart) inner() string {
 func (d *delta) entries(provider, model string) (entries []entry, broken int) {
 	for _, raw := range d.ToolCalls {
 		var wire struct {
-			Index            *count          `json:"index"`
-			ID               text            `json:"id"`
+			Index            *wire.Count     `json:"index"`
+			ID               wire.Text       `json:"id"`
 			Function         functionPart    `json:"function"`
 			ExtraContent     json.RawMessage `json:"extra_content"`
 			ThoughtSignature json.RawMessage `json:"thought_signature"`
@@ -182,7 +158,7 @@ func (f functionPart) entry() entry {
 	switch raw := bytes.TrimSpace(f.Arguments); {
 	case len(raw) == 0 || string(raw) == "null":
 	case raw[0] == '"':
-		var s text
+		var s wire.Text
 		_ = s.UnmarshalJSON(raw)
 		e.arguments = string(s)
 	default:

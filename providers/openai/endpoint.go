@@ -1,11 +1,12 @@
 package openai
 
 import (
-	"errors"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/parleybot/parley/providers/internal/wire"
 )
 
 const completionsPath = "/chat/completions"
@@ -16,16 +17,9 @@ var versionSegment = regexp.MustCompile(`^v\d+[a-z]*\d*$`)
 // endpoint turns whatever an operator wrote as base URL into the base behind which the SDK puts chat/completions, and
 // the query to send along.
 func endpoint(raw string) (base string, query url.Values, err error) {
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return "", nil, errors.New("it can't be parsed")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "", nil, errors.New("it must begin with http:// or https://")
-	case u.Host == "":
-		return "", nil, errors.New("it has no host")
-	case u.User != nil:
-		return "", nil, errors.New("it must not hold credentials")
+	u, err := wire.ParseBase(raw)
+	if err != nil {
+		return "", nil, err
 	}
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	if trimmed, whole := strings.CutSuffix(path, completionsPath); whole {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/providers/internal/rows"
+	"github.com/parleybot/parley/providers/internal/wire"
 )
 
 const testKey = "sk-test-abcdefghijklmnop"
@@ -163,7 +164,7 @@ func TestRequestBody(t *testing.T) {
 	if got := show(providers.Collect(p.Stream(t.Context(), req), nil)); got != "say:hi | stop" {
 		t.Fatal(got)
 	}
-	k2, k3 := derivedID("k2/"+strings.Repeat("x", 41)+"/0"), derivedID("k3/call_0/0")
+	k2, k3 := wire.DerivedID("k2/"+strings.Repeat("x", 41)+"/0"), wire.DerivedID("k3/call_0/0")
 	want := `{"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":100,
 	"messages":[
 	 {"role":"system","content":"Be brief."},
@@ -273,8 +274,8 @@ func TestRefusals(t *testing.T) {
 		after     time.Duration
 		message   string
 	}{
-		{"CD123 401", status(401, `{"error":{"message":"`+leak+`"}}`), providers.KindAuth, false, 0, keyRejected},
-		{"403", status(403, `{"error":{"message":"`+leak+`"}}`), providers.KindAuth, false, 0, keyRejected},
+		{"CD123 401", status(401, `{"error":{"message":"`+leak+`"}}`), providers.KindAuth, false, 0, wire.KeyRejected},
+		{"403", status(403, `{"error":{"message":"`+leak+`"}}`), providers.KindAuth, false, 0, wire.KeyRejected},
 		{"CD122 429 with Retry-After", status(429, `{"error":{"message":"slow down"}}`, "Retry-After", "2"), providers.KindRateLimit, true, 2 * time.Second, "slow down"},
 		{"429 in milliseconds", status(429, `{}`, "Retry-After-Ms", "1500", "Retry-After", "9"), providers.KindRateLimit, true, 1500 * time.Millisecond, "{}"},
 		{"429 for the quota", status(429, `{"error":{"message":"x","code":"insufficient_quota"}}`), providers.KindQuota, false, 0, "x"},

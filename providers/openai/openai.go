@@ -5,7 +5,6 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -19,6 +18,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/providers/internal/wire"
 )
 
 // Config says which service to talk to. Nothing is read from the environment.
@@ -50,14 +50,11 @@ const (
 
 // Provider is one OpenAI-compatible service. It is safe for concurrent use.
 type Provider struct {
-	name          string
-	model         string
-	key           string
-	headerTimeout time.Duration
-	tags          bool
-	unopened      bool
-	client        *http.Client
-	service       sdk.ChatCompletionService
+	service     *wire.Service
+	completions sdk.ChatCompletionService
+	model       string
+	tags        bool
+	unopened    bool
 	// What this service was found not to understand; learned from its refusals and kept for later requests.
 	noStreamOptions, swapLimit atomic.Bool
 }
@@ -80,24 +77,24 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("provider %s: base URL: %w", c.Name, err)
 	}
 	p := &Provider{
-		name: c.Name, model: c.Model, key: c.APIKey, headerTimeout: c.HeaderTimeout,
-		tags: c.ThinkTags || c.ThinkUnopened, unopened: c.ThinkUnopened, client: httpClient(c.HTTPClient),
+		service: &wire.Service{Name: c.Name, Key: c.APIKey, HeaderTimeout: c.HeaderTimeout, HTTP: wire.NewClient(c.HTTPClient)},
+		model:   c.Model, tags: c.ThinkTags || c.ThinkUnopened, unopened: c.ThinkUnopened,
 	}
 	// The service's own constructor, unlike the client's, takes nothing from the environment.
-	p.service = sdk.NewChatCompletionService(p.options(base, query)...)
+	p.completions = sdk.NewChatCompletionService(p.options(base, query)...)
 	return p, nil
 }
 
 func (p *Provider) options(base string, query url.Values) []option.RequestOption {
 	opts := []option.RequestOption{
 		option.WithBaseURL(base),
-		option.WithHTTPClient(p.client),
+		option.WithHTTPClient(p.service.HTTP),
 		option.WithMaxRetries(0),
 		option.WithHeader("Accept", "text/event-stream"),
-		option.WithMiddleware(boundErrorBody),
+		option.WithMiddleware(wire.BoundErrorBody),
 	}
-	if p.key != "" {
-		opts = append(opts, option.WithAPIKey(p.key))
+	if p.service.Key != "" {
+		opts = append(opts, option.WithAPIKey(p.service.Key))
 	}
 	for name, values := range query {
 		for _, v := range values {
@@ -107,84 +104,35 @@ func (p *Provider) options(base string, query url.Values) []option.RequestOption
 	return opts
 }
 
-// httpClient is a copy of c without what would break a stream or leak the key.
-func httpClient(c *http.Client) *http.Client {
-	if c == nil {
-		transport := &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 32,
-			IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-			// A compressing proxy would hold small pieces back.
-			DisableCompression: true,
-		}
-		c = &http.Client{Transport: transport}
-	}
-	own := *c
-	own.Timeout = 0
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
-}
-
-// boundErrorBody keeps the SDK, which reads the body of a refusal whole, from reading one without end.
-func boundErrorBody(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if err == nil && res.StatusCode != http.StatusOK {
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(res.Body, maxErrorBody), res.Body}
-	}
-	return res, err
-}
-
 // Name is the configured name.
-func (p *Provider) Name() string { return p.name }
+func (p *Provider) Name() string { return p.service.Name }
 
 // Close drops idle connections. Streams that run are not touched.
 func (p *Provider) Close() error {
-	p.client.CloseIdleConnections()
+	p.service.HTTP.CloseIdleConnections()
 	return nil
 }
 
 // Stream sends one request and yields the answer as it arrives. Failures are *providers.Error, except for the context's
 // own error.
 func (p *Provider) Stream(ctx context.Context, req providers.Request) iter.Seq2[providers.Fragment, error] {
-	seq := func(yield func(providers.Fragment, error) bool) {
-		own, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		err := p.stream(own, cancel, req, yield)
-		switch {
-		case err == nil, errors.Is(err, errLeft):
-			return
-		case ctx.Err() != nil:
-			err = ctx.Err()
-		case errors.Is(context.Cause(own), errNoHeaders):
-			err = p.retryable(p.failure(providers.KindTimeout, errNoHeaders.Error(), nil))
-		}
-		yield(nil, err)
-	}
+	seq := p.service.Stream(ctx, func(ctx context.Context, call wire.Call, yield wire.Yield) error {
+		return p.stream(ctx, call, req, yield)
+	})
 	if p.tags {
 		return providers.ThinkTags(seq, p.unopened)
 	}
 	return seq
 }
 
-var (
-	// errLeft means that the reader of the stream left it; there is nobody to tell anything.
-	errLeft = errors.New("reader left")
-	// errNoHeaders is the cause that ends a request whose answer doesn't begin.
-	errNoHeaders = errors.New("no answer began in time")
-)
-
-func (p *Provider) stream(ctx context.Context, cancel context.CancelCauseFunc, req providers.Request,
-	yield func(providers.Fragment, error) bool,
-) error {
+func (p *Provider) stream(ctx context.Context, call wire.Call, req providers.Request, yield wire.Yield) error {
 	if req.Model == "" {
 		req.Model = p.model
 	}
 	if err := check(req); err != nil {
-		return p.failure(providers.KindBadRequest, err.Error(), nil)
+		return p.service.Failure(providers.KindBadRequest, err.Error(), nil)
 	}
-	res, err := p.send(ctx, cancel, req)
+	res, err := p.send(ctx, call, req)
 	if err != nil {
 		return err
 	}
@@ -198,47 +146,36 @@ func (p *Provider) stream(ctx context.Context, cancel context.CancelCauseFunc, r
 	if err := a.readBody(res); err != nil {
 		return err
 	}
-	drain(res.Body, cancel)
+	call.Drain(res.Body)
 	return nil
 }
 
 // send gets a 200 answer. A refusal that names a parameter some servers don't know is answered by one more try without it.
-func (p *Provider) send(ctx context.Context, cancel context.CancelCauseFunc, req providers.Request) (*http.Response, error) {
+func (p *Provider) send(ctx context.Context, call wire.Call, req providers.Request) (*http.Response, error) {
 	for {
 		d := dialect{noStreamOptions: p.noStreamOptions.Load(), swapLimit: p.swapLimit.Load()}
-		res, err := p.sendOnce(ctx, cancel, req, d)
+		res, err := p.sendOnce(ctx, call, req, d)
 		if err != nil {
 			return nil, err
 		}
 		if res.StatusCode == http.StatusOK {
 			return res, nil
 		}
-		body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+		body, _ := io.ReadAll(io.LimitReader(res.Body, wire.MaxErrorBody))
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusBadRequest || !p.learn(d, req, body) {
-			return nil, p.refusal(res, body)
+			return nil, p.service.Refusal(res, body)
 		}
 	}
 }
 
-func (p *Provider) sendOnce(ctx context.Context, cancel context.CancelCauseFunc, req providers.Request, d dialect) (*http.Response, error) {
-	timer := time.AfterFunc(p.headerTimeout, func() { cancel(errNoHeaders) })
-	defer timer.Stop()
+func (p *Provider) sendOnce(ctx context.Context, call wire.Call, req providers.Request, d dialect) (*http.Response, error) {
+	defer call.AwaitHeaders()()
 	var res *http.Response
-	_, err := p.service.New(ctx, p.params(req, d), option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res))
+	_, err := p.completions.New(ctx, p.params(req, d), option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res))
 	if res != nil {
 		// Also when err is set: the SDK makes errors of refusals, but keeps less of them than we do.
 		return res, nil
 	}
-	return nil, p.retryable(p.failure(providers.KindNetwork, "the service could not be reached", withoutURL(err)))
+	return nil, p.service.Unreachable(err)
 }
-
-// drain lets the connection be used again: the end of the body is usually there already, and when it isn't, the
-// connection is given up after a moment.
-func drain(body io.Reader, cancel context.CancelCauseFunc) {
-	timer := time.AfterFunc(drainTime, func() { cancel(nil) })
-	defer timer.Stop()
-	_, _ = io.CopyN(io.Discard, body, maxErrorBody)
-}
-
-const drainTime = 50 * time.Millisecond

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/providers/internal/wire"
 )
 
 // pieces reads text in pieces of one size.
@@ -51,7 +52,7 @@ func replayAs(t *testing.T, contentType, body string, size int, tools ...string)
 	}
 	return providers.Collect(func(yield func(providers.Fragment, error) bool) {
 		a := answer{provider: p, yield: yield, model: "m", slots: slots{offered: func(name string) bool { return slices.Contains(tools, name) }}}
-		if err := a.readBody(res); err != nil && !errors.Is(err, errLeft) {
+		if err := a.readBody(res); err != nil && !errors.Is(err, wire.ErrLeft) {
 			yield(nil, err)
 		}
 	}, nil)

@@ -1,11 +1,9 @@
 package openai
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"regexp"
 	"strings"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/providers/internal/wire"
 )
 
 // dialect is what a service was found not to understand.
@@ -23,15 +22,13 @@ type dialect struct {
 	swapLimit bool
 }
 
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 func check(req providers.Request) error {
 	if req.Model == "" {
 		return errors.New("no model was chosen")
 	}
 	for _, t := range req.Tools {
-		if !toolName.MatchString(t.Name) {
-			return fmt.Errorf("tool name %q must match %s", t.Name, toolName)
+		if !wire.ToolName.MatchString(t.Name) {
+			return fmt.Errorf("tool name %q must match %s", t.Name, wire.ToolName)
 		}
 	}
 	return nil
@@ -93,7 +90,7 @@ func (p *Provider) messages(req providers.Request) []sdk.ChatCompletionMessagePa
 	if strings.TrimSpace(system) != "" {
 		out = append(out, sdk.SystemMessage(system))
 	}
-	ids := wireIDs{used: map[string]bool{}}
+	ids := wire.IDs{Valid: func(id string) bool { return len(id) <= maxIDLength }}
 	// The results of an assistant message follow it directly, in call order.
 	var pending []string
 	var users []string
@@ -126,16 +123,16 @@ func (p *Provider) messages(req providers.Request) []sdk.ChatCompletionMessagePa
 	return out
 }
 
-func (p *Provider) assistant(m providers.Message, ids *wireIDs, model string) (sdk.ChatCompletionMessageParamUnion, []string) {
+func (p *Provider) assistant(m providers.Message, ids *wire.IDs, model string) (sdk.ChatCompletionMessageParamUnion, []string) {
 	var a sdk.ChatCompletionAssistantMessageParam
 	// An empty text is sent as "", not left out: several servers refuse null beside calls.
 	a.Content.OfString = param.NewOpt(m.Content)
 	var sent []string
 	for _, c := range m.Calls {
 		call := sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID: ids.assign(c),
+			ID: ids.Assign(c),
 			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-				Name: sentName(c.Name), Arguments: c.Arguments,
+				Name: wire.SentName(c.Name), Arguments: c.Arguments,
 			},
 		}
 		if extra := p.sentOpaque(c.Opaque, model); len(extra) > 0 {
@@ -147,17 +144,6 @@ func (p *Provider) assistant(m providers.Message, ids *wireIDs, model string) (s
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}, sent
 }
 
-var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-
-// sentName makes a name that a model invented acceptable to a vendor; it is history, nothing is looked up by it.
-func sentName(name string) string {
-	name = strings.Trim(notInName.ReplaceAllString(name, "_"), "_")
-	if name == "" {
-		return "unnamed"
-	}
-	return name[:min(len(name), 64)]
-}
-
 // opaque is how we keep vendor data on a call: with its origin, because another service refuses it.
 type opaque struct {
 	Provider string                     `json:"provider"`
@@ -167,7 +153,7 @@ type opaque struct {
 
 func (p *Provider) sentOpaque(raw json.RawMessage, model string) map[string]any {
 	var o opaque
-	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o.Provider != p.name || o.Model != model {
+	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o.Provider != p.service.Name || o.Model != model {
 		return nil
 	}
 	extra := make(map[string]any, len(o.Members))
@@ -177,25 +163,5 @@ func (p *Provider) sentOpaque(raw json.RawMessage, model string) map[string]any 
 	return extra
 }
 
-// wireIDs gives each call of a request an id that is unique in it: servers restart their numbering every turn, and some
-// vendors refuse ids in another's format.
-type wireIDs struct{ used map[string]bool }
-
 // maxIDLength is OpenAI's limit.
 const maxIDLength = 40
-
-func (w *wireIDs) assign(c providers.Call) string {
-	id := c.ID
-	for n := 0; id == "" || len(id) > maxIDLength || w.used[id]; n++ {
-		id = derivedID(fmt.Sprintf("%s/%s/%d", c.Key, c.ID, n))
-	}
-	w.used[id] = true
-	return id
-}
-
-// derivedID is nine letters and digits, the one form that every vendor takes.
-func derivedID(seed string) string {
-	sum := sha256.Sum256([]byte(seed))
-	id := new(big.Int).SetBytes(sum[:]).Text(62)
-	return id[:9]
-}
