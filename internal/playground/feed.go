@@ -3,6 +3,7 @@ package playground
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ const (
 	noteCommands noteKind = "commands" // the bot's commands changed
 	noteLink     noteKind = "link"     // the bot connected or is gone
 	noteTurn     noteKind = "turn"     // one event of a turn
+	noteWire     noteKind = "wire"     // one line between the bot and Discord
 	noteWorld    noteKind = "world"    // a channel is new: look at everything again
 )
 
@@ -50,6 +52,7 @@ type feed struct {
 	notes   []note
 	seq     uint64
 	turns   turnLog
+	lines   []wireLine
 	changed chan struct{} // closed and replaced when something was added
 }
 
@@ -67,6 +70,17 @@ func (f *feed) Observe(e turn.Event) {
 	defer f.mu.Unlock()
 	f.turns.add(e)
 	f.add(note{kind: noteTurn, data: data})
+}
+
+// wire takes a line of the log of Discord requests.
+func (f *feed) wire(l wireLine) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.lines) >= 2*wireKept {
+		f.lines = append(f.lines[:0], f.lines[wireKept:]...)
+	}
+	f.lines = append(f.lines, l)
+	f.add(noteOfWire(l))
 }
 
 func (f *feed) publish(n note) {
@@ -119,10 +133,18 @@ func (f *feed) parseID(id string) (seq uint64, ok bool) {
 	return seq, err == nil
 }
 
-// state is the number of the newest note and all turns as they were then.
-func (f *feed) state() (seq uint64, turns []turnEvents, decisions []turn.Event) {
+// feedState is what the feed knows by heart at one moment: the number of the newest note, and what pages can look back at.
+type feedState struct {
+	seq       uint64
+	turns     []turnEvents
+	decisions []turn.Event
+	wire      []wireLine
+}
+
+func (f *feed) state() feedState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	turns, decisions = f.turns.copy()
-	return f.seq, turns, decisions
+	s := feedState{seq: f.seq, wire: slices.Clone(f.lines[max(0, len(f.lines)-wireKept):])}
+	s.turns, s.decisions = f.turns.copy()
+	return s
 }

@@ -192,6 +192,7 @@ func (p *Playground) routes() http.Handler {
 	mux.HandleFunc("GET /api/stream", p.serveStream)
 	mux.HandleFunc("GET /api/history", p.serveHistory)
 	mux.HandleFunc("GET /api/commands", p.serveCommands)
+	mux.HandleFunc("GET /api/scene", p.serveScene)
 	mux.HandleFunc("GET /files/{message}/{attachment}/{name}", p.serveFile)
 	mux.HandleFunc("POST /api/{action}", p.serveAction)
 	return mux
@@ -209,6 +210,9 @@ func (p *Playground) follow(ctx context.Context) {
 		w.Look(func(v discordsim.View) {
 			if n, ok := noteOf(v, e); ok {
 				p.feed.publish(n)
+			}
+			if l, ok := wireOf(v, e); ok {
+				p.feed.wire(l)
 			}
 		})
 	}

@@ -25,6 +25,7 @@ type snapshot struct {
 	Messages  map[discordsim.ID][]message `json:"messages"`
 	Turns     []turnEvents                `json:"turns"`
 	Decisions []turn.Event                `json:"decisions"`
+	Wire      []wireLine                  `json:"wire"`
 }
 
 type user struct {
@@ -54,10 +55,11 @@ type channel struct {
 // snapshot looks at everything for one person. seq and world are the numbers of the newest note and of the journal's
 // newest line that it contains; the world may be ahead of the notes, never behind.
 func (p *Playground) snapshot(me resident) (s snapshot, seq uint64, world int) {
-	seq, turns, decisions := p.feed.state()
+	f := p.feed.state()
+	seq = f.seq
 	s = snapshot{
 		Me: me.ID, Bot: p.town.world().Bot(), Model: p.cfg.Model, Offline: p.cfg.Offline, Data: p.cfg.Data,
-		Users: map[discordsim.ID]user{}, Messages: map[discordsim.ID][]message{}, Turns: turns, Decisions: decisions,
+		Users: map[discordsim.ID]user{}, Messages: map[discordsim.ID][]message{}, Turns: f.turns, Decisions: f.decisions, Wire: f.wire,
 	}
 	for _, r := range p.town.people {
 		s.People = append(s.People, person{ID: r.ID, Role: r.role})
