@@ -254,7 +254,7 @@ func (b *Bot) decide(ctx context.Context, i *interaction, card turn.Card, d turn
 		return
 	}
 	digest := sha256.Sum256([]byte(card.Arguments))
-	b.log.Info().Str("turn", string(card.TurnID)).Str("tool", card.Tool).Str("user", i.actor.ID).Bool("approved", d.Approve).
+	b.log.Info().Str("turn", card.TurnID).Str("tool", card.Tool).Str("user", i.actor.ID).Bool("approved", d.Approve).
 		Bool("with_reason", d.Reason != "").Str("arguments_sha256", hex.EncodeToString(digest[:8])).Msg("card.decided")
 	ending := fmt.Sprintf("⛔ Denied by <@%s>.", i.actor.ID)
 	switch {

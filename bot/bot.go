@@ -50,6 +50,8 @@ type Turns interface {
 	Receive(ctx context.Context, in turn.Inbound)
 	Edited(channelID, messageID, content string)
 	Deleted(channelID string, messageIDs ...string)
+	// Gone ends the turns of channels that are gone; without channels, of the whole guild.
+	Gone(guildID string, channelIDs ...string)
 	Kill(ctx context.Context, r turn.KillRequest) turn.KillReport
 	// Card finds an open approval card.
 	Card(token string) (turn.Card, bool)

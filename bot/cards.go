@@ -100,7 +100,7 @@ func (c *cards) waiting() map[turn.ID]bool {
 	turns := map[turn.ID]bool{}
 	for _, o := range c.open {
 		if !o.answered && o.ended == "" {
-			turns[o.card.TurnID] = true
+			turns[turn.ID(o.card.TurnID)] = true
 		}
 	}
 	return turns

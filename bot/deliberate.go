@@ -15,14 +15,12 @@ const (
 	turnsOption   = "turns"
 	targetOption  = "target"
 	triggerOption = "words"
-	// maxContextTurns is what the turns take; they refuse more.
-	maxContextTurns = 10
 	// nothing, as a list, removes what is set.
 	nothing = "-"
 )
 
 func deliberateCommand() command {
-	zero, ten := 0, maxContextTurns
+	zero, ten := 0, turn.MaxContextTurns
 	return command{name: "deliberate", description: "Deliberate mode: tools are offered only when a message asks for them", actions: []action{
 		{name: "show", description: "Show how deliberate mode is set, for you and for the server", need: needNothing, private: true, run: (*Bot).showDeliberate},
 		{

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
-
-	"github.com/parleybot/parley/turn"
 )
 
 // queueSize is the number of events that may wait for the dispatcher.
@@ -204,11 +202,11 @@ func (b *Bot) onGuildUpdate(_ context.Context, e event) error {
 }
 
 // onGuildDelete: an outage comes as the same event; the guild is sent again when it is over.
-func (b *Bot) onGuildDelete(ctx context.Context, e event) error {
+func (b *Bot) onGuildDelete(_ context.Context, e event) error {
 	g, err := read[wireGuild](e)
 	if err == nil && !g.Unavailable {
 		b.guilds.removeGuild(g.ID)
-		b.stopIn(ctx, turn.KillRequest{GuildID: g.ID})
+		b.turns.Gone(g.ID)
 	}
 	return err
 }
@@ -222,7 +220,7 @@ func (b *Bot) onChannel(_ context.Context, e event) error {
 }
 
 // onChannelDelete stops what runs in a channel that is gone, and in the threads that went with it.
-func (b *Bot) onChannelDelete(ctx context.Context, e event) error {
+func (b *Bot) onChannelDelete(_ context.Context, e event) error {
 	c, err := read[wireChannel](e)
 	if err != nil {
 		return err
@@ -231,16 +229,8 @@ func (b *Bot) onChannelDelete(ctx context.Context, e event) error {
 	if len(gone) == 0 {
 		gone = []string{c.ID}
 	}
-	for _, id := range gone {
-		b.stopIn(ctx, turn.KillRequest{ChannelID: id, GuildID: c.GuildID})
-	}
+	b.turns.Gone(c.GuildID, gone...)
 	return nil
-}
-
-// stopIn ends what nobody can read any more, in the bot's own name.
-func (b *Bot) stopIn(ctx context.Context, r turn.KillRequest) {
-	r.Actor = turn.Actor{ID: b.identity.id(), Name: b.identity.persona().Name, ManageMessages: true, ManageGuild: true}
-	b.background(ctx, func(ctx context.Context) { b.turns.Kill(ctx, r) })
 }
 
 func (b *Bot) onThreadList(_ context.Context, e event) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,6 +46,7 @@ type fakeTurns struct {
 	inbounds []turn.Inbound
 	edits    []string
 	deleted  []string
+	gone     []string
 	kills    []turn.KillRequest
 	cards    map[string]turn.Card
 	decided  []turn.Decision
@@ -75,6 +77,10 @@ func (f *fakeTurns) Edited(_, messageID, content string) {
 
 func (f *fakeTurns) Deleted(_ string, ids ...string) {
 	f.change(func() { f.deleted = append(f.deleted, ids...) })
+}
+
+func (f *fakeTurns) Gone(guildID string, ids ...string) {
+	f.change(func() { f.gone = append(f.gone, guildID+": "+strings.Join(ids, " ")) })
 }
 
 func (f *fakeTurns) Kill(ctx context.Context, r turn.KillRequest) (rep turn.KillReport) {

@@ -156,7 +156,7 @@ func unfinished(e turn.Ending) string {
 		return "stopped"
 	case abort.Shutdown:
 		return "interrupted by a restart"
-	case abort.TurnTimeout, nil:
+	case abort.TurnTimeout, abort.Gone, nil:
 	}
 	if e.Status == store.TurnFollowUpInterrupt {
 		return "interrupted by the next message"

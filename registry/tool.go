@@ -46,6 +46,9 @@ type Tool struct {
 	NeedsFollowUp bool
 	// ReadOnly tools change nothing; they may run when the journal is away.
 	ReadOnly bool
+	// Outside: what the tool answers are others' words (a page, a file, another channel): text in it may try to steer the
+	// model, so the turn then counts as one with outside content.
+	Outside bool
 	// OneShot tools may succeed once in a turn; a success disables them for the rest of it.
 	OneShot bool
 	// EndsTurnAfterText: a success after visible text of the same response ends the turn, since the model has said what

@@ -38,6 +38,7 @@ func (l *Loop) dispatch(x *execution) finished {
 		return finished{res, store.CallReasonUnavailable}
 	}
 	x.dispatched = true
+	x.turn.outside = x.turn.outside || x.tool.Outside
 	return l.race(x)
 }
 

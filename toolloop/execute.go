@@ -122,7 +122,7 @@ func (l *Loop) begin(x *execution) {
 	x.tc = registry.ToolContext{
 		TurnID: t.ID, CallKey: x.call.Key, ChannelID: t.ChannelID, GuildID: t.GuildID, UserID: t.UserID, UserName: t.UserName,
 		Message: t.Message, Locale: t.Locale, Provider: x.attempt.Provider.Name(), Persona: t.Persona,
-		Settings: maps.Clone(t.Settings), Flags: maps.Clone(t.Flags), Private: t.Private, OutsideContent: t.OutsideContent,
+		Settings: maps.Clone(t.Settings), Flags: maps.Clone(t.Flags), Private: t.Private, OutsideContent: t.OutsideContent || t.outside,
 		SuppressProgress: !t.Deliberate, ShowKillHint: t.iteration >= l.limits.SoftWarnIterations, Live: registry.NewLive(t.Shared),
 	}
 }

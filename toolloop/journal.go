@@ -72,7 +72,7 @@ func (x *execution) shownArguments() string {
 // stopReason says for a call what the end of its turn means.
 func stopReason(ctx context.Context) store.CallReason {
 	switch abort.Of(ctx).(type) {
-	case abort.Killed, abort.Stopped:
+	case abort.Killed, abort.Stopped, abort.Gone:
 		return store.CallReasonStopped
 	case abort.TurnTimeout:
 		return store.CallReasonTimedOut

@@ -215,6 +215,8 @@ func statusOf(ctx context.Context) store.TurnStatus {
 		return store.TurnStoppedByUser
 	case abort.TurnTimeout:
 		return store.TurnTimeout
+	case abort.Gone:
+		return store.TurnSkipped
 	case abort.Shutdown, nil:
 		return store.TurnInterrupted
 	}

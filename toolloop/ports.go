@@ -56,6 +56,7 @@ type Clock interface {
 
 // Card is an approval card: exactly these bytes are what is approved.
 type Card struct {
+	// Token is random and is all that the buttons carry.
 	Token     string
 	TurnID    string
 	ChannelID string
@@ -64,6 +65,7 @@ type Card struct {
 	CallKey   string
 	Approver  registry.Approver
 	Tool      string
+	// Arguments is the full argument object; whoever shows the card shows all of it.
 	Arguments string
 	ExpiresAt time.Time
 }

@@ -41,20 +41,22 @@ type Turn struct {
 	Cards    Cards
 	Clock    Clock
 
-	iteration      int
-	failures       int
-	keys           int
-	messages       []providers.Message
-	entries        []Entry
-	shown          []string
-	partial        bool
-	thinking       string
-	usage          providers.Usage
-	answeredBy     string
-	sticker        string
-	disabled       map[string]bool
-	lastTool       *registry.Tool
-	warned         bool
+	iteration  int
+	failures   int
+	keys       int
+	messages   []providers.Message
+	entries    []Entry
+	shown      []string
+	partial    bool
+	thinking   string
+	usage      providers.Usage
+	answeredBy string
+	sticker    string
+	disabled   map[string]bool
+	lastTool   *registry.Tool
+	warned     bool
+	// outside: a tool brought in content that is not the member's own words.
+	outside        bool
 	observerBroken bool
 
 	door followUpDoor

@@ -21,10 +21,47 @@ func (m *Manager) claim(channelID string, q *queued) {
 			m.post(channelID, func(w *worker) { w.declined(q, ReasonFullPrivacy) })
 			return
 		}
-		ours := m.claims(ctx, in.MessageID)
-		stored := ours && q.waited && m.storeWaiting(ctx, in, v)
-		m.post(channelID, func(w *worker) { w.claimed(q, ours, stored) })
+		if !m.claims(ctx, in.MessageID) {
+			m.post(channelID, func(w *worker) { w.declined(q, ReasonDuplicate) })
+			return
+		}
+		if why := m.rated(ctx, in); why != "" && !q.free {
+			m.post(channelID, func(w *worker) { w.declined(q, why) })
+			return
+		}
+		stored := q.waited && m.storeWaiting(ctx, in, v)
+		m.post(channelID, func(w *worker) { w.claimed(q, stored) })
 	})
+}
+
+// rateTurns names what is counted in the store.
+const rateTurns = "turns"
+
+// rated counts a turn for all processes of the bot, beside what this one counts, or says which limit it would break. Two
+// of them run at once while a new version starts, and a member talks to several where guilds are spread over them. A store
+// that is away leaves it to what each counts by itself.
+func (m *Manager) rated(ctx context.Context, in Inbound) Reason {
+	if m.Rates == nil {
+		return ""
+	}
+	for _, c := range []struct {
+		rate  store.Rate
+		limit int
+		why   Reason
+	}{
+		{store.Rate{Name: rateTurns, MemberID: in.Author.ID}, m.limits.TurnsPerMinuteMember, ReasonMemberRate},
+		{store.Rate{Name: rateTurns, ChannelID: in.ChannelID}, m.limits.TurnsPerMinuteChannel, ReasonChannelRate},
+	} {
+		ok, err := safely(func() (bool, error) { return m.Rates.AllowEvent(ctx, c.rate, c.limit, rateWindow, time.Now()) })
+		if err != nil {
+			m.Log.Warn().Err(err).Str("message_id", in.MessageID).Msg("limits.store_away")
+			return ""
+		}
+		if !ok {
+			return c.why
+		}
+	}
+	return ""
 }
 
 // leftAlone reports whether a member wants nothing to do with the bot.

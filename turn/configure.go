@@ -20,6 +20,8 @@ const (
 	MaxTriggerWords      = 32
 	MaxTriggerWordLength = 40
 	MaxAlwaysOnChannels  = 100
+	// MaxContextTurns bounds for how many turns a used tool may stay offered.
+	MaxContextTurns = registry.MaxContextTurns
 	// MaxSystemBytes bounds a channel's system text, so that it can never crowd out the conversation.
 	MaxSystemBytes = 16 * 1024
 )

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/store"
 )
 
@@ -74,6 +75,7 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 	}
 	c.past = m.replay(visible, turns)
 	c.recollection.meet(visible, in.Author)
+	r.turn.OutsideContent = r.turn.OutsideContent || m.fromOutside(c.past) && !r.turn.Flags[registry.FlagLTMIntent]
 	c.trigger = []providers.Message{{Role: providers.RoleUser, Content: m.line(trigger)}}
 	if r.waited && in.Kind == KindMessage {
 		c.trigger[0].Content += "\n" + remark("this message waited while others were answered; answer it, not what came in between")
@@ -113,6 +115,20 @@ func (m *Manager) hidden(ctx context.Context, messages []Message, turns []store.
 		}
 	}
 	return out
+}
+
+// fromOutside reports whether the past holds what a tool brought in from outside. What it says may try to steer a later
+// turn too, so such a turn has outside content, unless its own message asks in the member's words for something to be kept.
+func (m *Manager) fromOutside(past []exchange) bool {
+	return slices.ContainsFunc(past, func(e exchange) bool {
+		return slices.ContainsFunc(e.messages, func(x providers.Message) bool {
+			if x.Role != providers.RoleTool {
+				return false
+			}
+			t, ok := m.Registry.Lookup(x.ToolName)
+			return ok && t.Outside
+		})
+	})
 }
 
 // readPast reads what is known of a channel; a source that fails is told in the log only.

@@ -137,6 +137,13 @@ func (d *dialogues) clear(channelID, epoch string) {
 	}
 }
 
+// forget lets go of a channel that is gone.
+func (d *dialogues) forget(channelID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.channels, channelID)
+}
+
 // newest is the id of the newest message that is kept of a channel.
 func (d *dialogues) newest(channelID string) string {
 	d.mu.Lock()

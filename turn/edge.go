@@ -2,11 +2,11 @@ package turn
 
 import (
 	"context"
-	"time"
 
 	"github.com/parleybot/parley/internal/abort"
 	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/toolloop"
 )
 
 // Persona is the name and face the bot answers with; it is what tools are told too.
@@ -136,36 +136,17 @@ type HiddenNotice struct {
 	Detail    string
 }
 
-// Card is an approval card: exactly these bytes are what is approved.
-type Card struct {
-	// Token is random and is all that the buttons carry.
-	Token     string
-	TurnID    ID
-	ChannelID string
-	GuildID   string
-	OwnerID   string
-	Approver  Approver
-	Tool      string
-	// Arguments is the full argument object; the card shows all of it, attached as a file when long.
-	Arguments string
-	ExpiresAt time.Time
-}
-
-// CardState is how a card ended.
-type CardState string
+// Card is an approval card, CardState how it ended, and Decision a person's answer to it, as the loop has them.
+type (
+	Card      = toolloop.Card
+	CardState = toolloop.CardState
+	Decision  = toolloop.Decision
+)
 
 // The card states.
 const (
-	CardApproved CardState = "approved"
-	CardDenied   CardState = "denied"
-	CardExpired  CardState = "expired"
-	CardStopped  CardState = "stopped"
+	CardApproved = toolloop.CardApproved
+	CardDenied   = toolloop.CardDenied
+	CardExpired  = toolloop.CardExpired
+	CardStopped  = toolloop.CardStopped
 )
-
-// Decision is a person's answer to a card.
-type Decision struct {
-	Approve bool
-	// Reason, when set on a denial, is shown to the model and the turn goes on.
-	Reason string
-	By     string
-}

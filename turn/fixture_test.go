@@ -35,6 +35,7 @@ type world struct {
 	models []turn.Model
 	tools  []registry.Tool
 	limits turn.Limits
+	rates  store.Rates
 	loop   toolloop.Limits
 	m      *turn.Manager
 	tape   *tape
@@ -62,7 +63,7 @@ func (w *world) start() *world {
 		Registry: tools, Journal: w.store, Windows: w.store, Broker: broker, Limits: w.loop, Log: zerolog.Nop(),
 	})
 	w.m = turn.NewManager(turn.Deps{
-		Edge: w.edge, Store: w.store, Loop: loop, Broker: broker, Registry: tools, Models: w.models, Limits: w.limits,
+		Edge: w.edge, Store: w.store, Loop: loop, Broker: broker, Registry: tools, Models: w.models, Limits: w.limits, Rates: w.rates,
 		Observers: []turn.Observer{w.tape}, Log: zerolog.Nop(),
 	})
 	left, err := w.m.Sweep(context.Background())

@@ -54,6 +54,35 @@ func (m *Manager) Stop(ctx context.Context, req KillRequest) KillReport {
 	}
 }
 
+// Gone ends what runs and drops what waits in channels that nobody can read any more; without channels, in the whole guild.
+// It is nobody's kill: turns end as skipped, and nobody is told.
+func (m *Manager) Gone(guildID string, channelIDs ...string) {
+	for _, c := range channelIDs {
+		m.dialogues.forget(c)
+	}
+	if len(channelIDs) == 0 {
+		channelIDs = m.covered(KillRequest{GuildID: guildID})
+	}
+	for _, c := range channelIDs {
+		m.postIfActive(c, func(w *worker) {
+			if w.guild == guildID {
+				w.gonePlace()
+			}
+		})
+	}
+}
+
+func (w *worker) gonePlace() {
+	if r := w.running; r != nil && r.endable() {
+		if _, ok := r.end(abort.Gone{}); ok {
+			w.m.Log.Info().Str("turn", string(r.id)).Str("channel", w.channel).Msg("turn.channel_gone")
+		}
+	}
+	for _, q := range w.waitingLine() {
+		w.discard(q, ReasonChannelGone)
+	}
+}
+
 func (m *Manager) covered(req KillRequest) []string {
 	if req.ChannelID != "" {
 		return []string{req.ChannelID}

@@ -104,6 +104,8 @@ type Deps struct {
 	// Persona is added to the system text of every turn.
 	Persona string
 	Limits  Limits
+	// Rates counts the turns per minute for all processes of the bot; nil where there is only this one.
+	Rates store.Rates
 	// Observers are told every event; they must not block.
 	Observers []Observer
 	Log       zerolog.Logger
@@ -237,17 +239,12 @@ func (m *Manager) Deleted(channelID string, messageIDs ...string) {
 }
 
 // Card returns an open approval card, so that rights can be checked before deciding.
-func (m *Manager) Card(token string) (Card, bool) {
-	c, ok := m.Broker.Card(token)
-	if !ok {
-		return Card{}, false
-	}
-	return cardOf(c), true
-}
+func (m *Manager) Card(token string) (Card, bool) { return m.Broker.Card(token) }
 
 // Approve decides an open card. An unknown token is a silent no-op and gives false.
 func (m *Manager) Approve(token string, d Decision) bool {
-	return m.Broker.Decide(token, toolloop.Decision{Approve: d.Approve, Reason: strings.TrimSpace(d.Reason), By: d.By})
+	d.Reason = strings.TrimSpace(d.Reason)
+	return m.Broker.Decide(token, d)
 }
 
 // IsBusy reports whether a turn runs or waits in the channel.

@@ -342,7 +342,7 @@ func (s *memory) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store
 		}
 	}
 	out := append(relevant, others...)
-	return slices.Clone(out[:min(len(out), q.Limit)]), nil
+	return q.Fit(slices.Clone(out[:min(len(out), q.Limit)])), nil
 }
 
 func (s *memory) PutShortTerm(ctx context.Context, x store.ShortTerm, _ int) error {

@@ -54,6 +54,7 @@ const (
 	ReasonSupersededFollowUp Reason = "superseded_follow_up"
 	ReasonExpired            Reason = "expired_over_restart"
 	ReasonKept               Reason = "kept_for_restart"
+	ReasonChannelGone        Reason = "channel_gone"
 )
 
 // Explanation is one line of the table of reasons.
@@ -98,6 +99,7 @@ func Explanations() []Explanation {
 		{ReasonDeleted, DispositionDiscard, "The message was deleted while it waited."},
 		{ReasonSupersededFollowUp, DispositionDiscard, "The owner wrote once more; the newest message counts."},
 		{ReasonExpired, DispositionDiscard, "The bot was away for too long. One notice says so."},
+		{ReasonChannelGone, DispositionDiscard, "The channel was deleted, or the bot has left the server."},
 		{ReasonKept, DispositionDiscard, "The process is ending; the message is stored and runs at the next start."},
 	}
 }

@@ -62,18 +62,12 @@ func (m *Manager) facts(ctx context.Context, in Inbound) []store.Memory {
 	found, err := safely(func() ([]store.Memory, error) {
 		return m.Store.FindMemories(ctx, store.MemoryQuery{
 			GuildID: in.GuildID, MemberID: in.Author.ID, Private: in.GuildID == "", Text: bounded(readable(in.Content, in.Names), contentRunes),
-			Limit: recalledFacts,
+			OtherGuilds: m.memberLately(ctx, in.Author.ID).CarryMemory, Limit: recalledFacts, MaxBytes: factsBytes,
 		})
 	})
 	if err != nil {
 		m.Log.Warn().Err(err).Str("channel", in.ChannelID).Msg("context.memories_failed")
 		return nil
-	}
-	size := 0
-	for i, f := range found {
-		if size += len(f.Content); size > factsBytes {
-			return found[:i]
-		}
 	}
 	return found
 }

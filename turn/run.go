@@ -48,16 +48,17 @@ func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running 
 // port does, a turn that was begun is ended.
 func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, stored bool) (told func()) {
 	log := m.Log.With().Str("turn", string(r.id)).Str("channel", r.in.ChannelID).Str("guild", r.in.GuildID).Logger()
-	record := m.begin(ctx, r, stored)
 	log.Info().Str("owner", r.in.Author.ID).Str("reason", string(r.verdict.Reason)).Msg("turn.start")
 	m.tell(r, Event{Kind: EventStarted, MessageID: r.in.MessageID, Text: string(r.verdict.Reason)})
 
-	surface, err := m.open(r)
+	surface, err := m.open(r) // first of all: whoever wrote sees that they were heard
+	record, begun := m.begin(ctx, r, stored)
 	result := toolloop.Result{Status: store.TurnError, Err: err}
 	if err == nil {
-		result = m.guarded(ctx, r, surface, waiting)
+		result = m.guarded(ctx, r, surface, waiting, begun)
 	}
 	result, cause := judged(result, r.settle())
+	<-begun
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	delivered, err := safely(func() (Delivered, error) {
@@ -81,22 +82,27 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 	}
 }
 
-// begin writes the turn as running.
-func (m *Manager) begin(ctx context.Context, r *running, stored bool) store.Turn {
-	record := store.Turn{
+// begin writes the turn as running, beside what else must happen before the model is asked. begun is closed when it is
+// written, or cannot be.
+func (m *Manager) begin(ctx context.Context, r *running, stored bool) (record store.Turn, begun <-chan struct{}) {
+	record = store.Turn{
 		ID: string(r.id), ChannelID: r.in.ChannelID, GuildID: r.in.GuildID, OwnerID: r.in.Author.ID, TriggerID: r.in.MessageID,
 		Status: store.TurnRunning, Prompt: r.in.Content, StartedAt: r.started.UTC(),
 	}
-	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
-	defer cancel()
-	_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.BeginTurn(ctx, record) })
-	if err != nil {
-		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_recorded")
-	}
-	if stored {
-		m.unstore(r.in.MessageID)
-	}
-	return record
+	done := make(chan struct{})
+	m.owned.Go(func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(ctx, ioTimeout)
+		defer cancel()
+		_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.BeginTurn(ctx, record) })
+		if err != nil {
+			m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_recorded")
+		}
+		if stored {
+			m.unstore(r.in.MessageID)
+		}
+	})
+	return record, done
 }
 
 // open shows the turn. Where that fails nothing is shown, and the turn ends at once.
@@ -129,25 +135,28 @@ func judged(res toolloop.Result, cause abort.Cause) (toolloop.Result, abort.Caus
 		if res.Status != store.TurnInterrupted {
 			return res, nil
 		}
+	case abort.Gone: // nobody can read it, however it ended
+		res.Status, res.StickerID = store.TurnSkipped, ""
 	case nil:
 	}
 	return res, cause
 }
 
 // guarded answers, and turns a panic into an error with its stack in the log.
-func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting map[string]bool) toolloop.Result {
+func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting map[string]bool, begun <-chan struct{}) toolloop.Result {
 	clock := startClock(m.limits.TurnTimeout, r.cancel)
 	defer clock.stop()
 	res, err := safely(func() (toolloop.Result, error) {
 		r.turn.Clock = clock
 		r.turn.Observer = &surfaceObserver{m: m, r: r, s: s}
 		r.turn.Notices = notices{m: m, r: r}
-		r.turn.Cards = cards{s: s}
+		r.turn.Cards = cards{r: r, s: s}
 		p := m.planFor(ctx, r)
 		r.planned(p)
 		r.turn.Allow, r.turn.WindowTurns, r.turn.Switches, r.turn.Settings = p.allow, p.windowTurns, p.switches, p.settings
 		c := m.buildContext(ctx, r, p, waiting)
 		r.turn.Shared = registry.NewShared(nil, c.ids, nil)
+		<-begun // no call is journalled for a turn that is not there
 		return m.attempts(ctx, r, s, c, m.chain(p.channel.Model)), nil
 	})
 	if p, ok := errors.AsType[panicked](err); ok {

@@ -162,6 +162,13 @@ func (r *running) called(c CallInfo) {
 	}
 }
 
+// decided: no card is open any more.
+func (r *running) decided() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.approval = false
+}
+
 // at returns the tool that runs now and those that have finished with an effect. The caller holds the lock.
 func (r *running) at() (tool string, finished []string) {
 	for _, c := range r.calls {

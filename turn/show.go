@@ -112,21 +112,18 @@ func (n notices) Hidden(h toolloop.HiddenNotice) {
 }
 
 // cards shows the loop's approval cards on the turn's surface.
-type cards struct{ s Surface }
-
-// Show implements toolloop.Cards.
-func (c cards) Show(ctx context.Context, card toolloop.Card) error { return c.s.Ask(ctx, cardOf(card)) }
-
-// Close implements toolloop.Cards.
-func (c cards) Close(ctx context.Context, token string, s toolloop.CardState) {
-	c.s.CloseCard(ctx, token, CardState(s))
+type cards struct {
+	r *running
+	s Surface
 }
 
-func cardOf(c toolloop.Card) Card {
-	return Card{
-		Token: c.Token, TurnID: ID(c.TurnID), ChannelID: c.ChannelID, GuildID: c.GuildID, OwnerID: c.OwnerID,
-		Approver: c.Approver, Tool: c.Tool, Arguments: c.Arguments, ExpiresAt: c.ExpiresAt,
-	}
+// Show implements toolloop.Cards.
+func (c cards) Show(ctx context.Context, card Card) error { return c.s.Ask(ctx, card) }
+
+// Close implements toolloop.Cards. From here on the turn waits for nobody.
+func (c cards) Close(ctx context.Context, token string, s CardState) {
+	c.r.decided()
+	c.s.CloseCard(ctx, token, s)
 }
 
 // deafSurface stands in where the edge could not open one: nothing is shown.

@@ -94,7 +94,7 @@ func stoppedText(cause abort.Cause) string {
 			return "Stopped by <@" + c.By + ">."
 		}
 		return "Stopped."
-	case abort.TurnTimeout, abort.Shutdown, nil:
+	case abort.TurnTimeout, abort.Shutdown, abort.Gone, nil:
 		return "Stopped."
 	}
 	return "Stopped."

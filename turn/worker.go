@@ -47,6 +47,8 @@ type queued struct {
 	// gone is why it was discarded while its id was still being claimed.
 	gone     Reason
 	followUp bool
+	// free: the limits on members don't hold for it.
+	free bool
 	// waited: another turn ran when it came.
 	waited bool
 	// writing: its stored form is being replaced; dirty: it has changed since.
@@ -125,12 +127,13 @@ func (w *worker) accept(in Inbound, v Verdict, id ID, free bool) bool {
 		w.refuseFull(in, v)
 		return false
 	}
-	if why := w.m.limiter.reserve(in, free || w.interrupting(in), time.Now()); why != "" {
+	free = free || w.interrupting(in)
+	if why := w.m.limiter.reserve(in, free, time.Now()); why != "" {
 		w.m.refuse(in, v, why)
 		return false
 	}
 	w.guild = in.GuildID
-	q := &queued{in: in, verdict: v, id: id, waited: !w.free()}
+	q := &queued{in: in, verdict: v, id: id, free: free, waited: !w.free()}
 	w.queue = append(w.queue, q)
 	w.m.claim(w.channel, q)
 	return true
@@ -146,21 +149,24 @@ func (w *worker) refuseFull(in Inbound, v Verdict) {
 	}
 }
 
-// declined takes a trigger out of the line before it was admitted.
+// declined takes a trigger out of the line before it was admitted. Of a limit its author is told; a duplicate leaves
+// without a word.
 func (w *worker) declined(q *queued, why Reason) {
 	if q.gone == "" {
 		w.drop(q)
 		w.m.limiter.release(q.in)
 	}
+	if why == ReasonMemberRate || why == ReasonChannelRate {
+		w.m.refuse(q.in, q.verdict, why)
+		return
+	}
 	w.m.admitted(q.in, "", Verdict{Disposition: DispositionIgnore, Reason: why})
 }
 
-// claimed hears whether the trigger's id is ours. A duplicate leaves without a word.
-func (w *worker) claimed(q *queued, ours, stored bool) {
+// claimed hears that the trigger's id is ours.
+func (w *worker) claimed(q *queued, stored bool) {
 	q.stored = stored
 	switch {
-	case !ours:
-		w.declined(q, ReasonDuplicate)
 	case q.gone != "":
 		w.m.admitted(q.in, q.id, q.verdict)
 		w.gone(q)

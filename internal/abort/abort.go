@@ -26,7 +26,7 @@ type Killed struct {
 
 // Stopped is the owner's own wish to stop: a stop phrase, or the stop port without a moderator's rights.
 type Stopped struct {
-	// By is the Discord user id of the actor; empty when the bot stopped itself (say, its channel was deleted).
+	// By is the Discord user id of the actor.
 	By string
 	// Reason says why in a few words, for the log.
 	Reason string
@@ -38,10 +38,14 @@ type TurnTimeout struct{ After time.Duration }
 // Shutdown is the end of the process.
 type Shutdown struct{}
 
+// Gone is the end of the place a turn runs in: its channel was deleted, or the bot has left the guild.
+type Gone struct{}
+
 func (Killed) cause()      {}
 func (Stopped) cause()     {}
 func (TurnTimeout) cause() {}
 func (Shutdown) cause()    {}
+func (Gone) cause()        {}
 
 // Error says who killed the turn.
 func (k Killed) Error() string {
@@ -65,6 +69,9 @@ func (t TurnTimeout) Error() string { return "turn timed out after " + t.After.S
 // Error says that the process ends.
 func (Shutdown) Error() string { return "shutting down" }
 
+// Error says that there is no channel any more.
+func (Gone) Error() string { return "the channel is gone" }
+
 // Of returns the cause that ended ctx, or nil when ctx has not ended or ended for a reason that is none of ours
 // (a plain cancel or deadline of some caller).
 func Of(ctx context.Context) Cause {
@@ -83,7 +90,7 @@ func IsStop(c Cause) bool {
 	switch c.(type) {
 	case Killed, Stopped:
 		return true
-	case TurnTimeout, Shutdown, nil:
+	case TurnTimeout, Shutdown, Gone, nil:
 		return false
 	}
 	return false

@@ -80,7 +80,7 @@ func (a *App) assemble(models []turn.Model) error {
 	})
 	a.manager = turn.NewManager(turn.Deps{
 		Edge: a.bot, Store: a.store, Loop: a.loop, Broker: broker, Registry: tools, Models: models,
-		Limits: turnLimits(a.opts.Config.Limits), Observers: a.opts.Observers, Log: a.log,
+		Limits: turnLimits(a.opts.Config.Limits), Rates: a.store.rates(), Observers: a.opts.Observers, Log: a.log,
 	})
 	a.bot.Attach(everywhere{a.manager, a})
 	return nil

@@ -30,6 +30,8 @@ type stores interface {
 	Close() error
 	// kills joins this process to the others of the same bot; nil when there can be none.
 	kills() store.KillBus
+	// rates counts for all processes of the same bot; nil when there is only one.
+	rates() store.Rates
 	// place says where it is, for people.
 	place() string
 }
@@ -41,6 +43,9 @@ type embedded struct {
 }
 
 func (embedded) kills() store.KillBus { return nil }
+
+// rates is nil too: what one process counts by itself needs no writing to a file.
+func (embedded) rates() store.Rates { return nil }
 
 func (e embedded) place() string { return "the embedded store in " + e.dir }
 
@@ -60,6 +65,8 @@ type servers struct {
 func (s servers) Close() error { return errors.Join(s.remembered.Close(), s.fleeting.Close()) }
 
 func (s servers) kills() store.KillBus { return s.fleeting }
+
+func (s servers) rates() store.Rates { return s.fleeting }
 
 func (s servers) place() string {
 	return "the database " + s.remembered.Name() + " with Redis at " + s.fleeting.Name()
