@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,24 +45,29 @@ func (m *Manager) rated(ctx context.Context, in Inbound) Reason {
 	if m.Rates == nil {
 		return ""
 	}
-	for _, c := range []struct {
+	counts := []struct {
 		rate  store.Rate
 		limit int
 		why   Reason
 	}{
 		{store.Rate{Name: rateTurns, MemberID: in.Author.ID}, m.limits.TurnsPerMinuteMember, ReasonMemberRate},
 		{store.Rate{Name: rateTurns, ChannelID: in.ChannelID}, m.limits.TurnsPerMinuteChannel, ReasonChannelRate},
-	} {
-		ok, err := safely(func() (bool, error) { return m.Rates.AllowEvent(ctx, c.rate, c.limit, rateWindow, time.Now()) })
-		if err != nil {
-			m.Log.Warn().Err(err).Str("message_id", in.MessageID).Msg("limits.store_away")
-			return ""
-		}
-		if !ok {
-			return c.why
-		}
 	}
-	return ""
+	refused := make([]Reason, len(counts))
+	var asking sync.WaitGroup
+	for i, c := range counts {
+		asking.Go(func() {
+			ok, err := safely(func() (bool, error) { return m.Rates.AllowEvent(ctx, c.rate, c.limit, rateWindow, time.Now()) })
+			switch {
+			case err != nil:
+				m.Log.Warn().Err(err).Str("message_id", in.MessageID).Msg("limits.store_away")
+			case !ok:
+				refused[i] = c.why
+			}
+		})
+	}
+	asking.Wait()
+	return cmp.Or(refused...)
 }
 
 // leftAlone reports whether a member wants nothing to do with the bot.
