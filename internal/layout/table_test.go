@@ -29,6 +29,7 @@ var table = []rule{
 
 	// One package per wire format, engine and tool family.
 	{pkg: "providers/*", ours: []string{"providers", "providers/sse", "providers/internal/wire", "internal/netguard"}},
+	{pkg: "providers/catalog", ours: []string{"providers"}, libs: none},
 	{pkg: "providers/internal/wire", ours: []string{"providers"}, libs: none},
 	{pkg: "providers/internal/*", ours: []string{"internal/testreport", "providers"}},
 	{pkg: "migrations"},
