@@ -22,14 +22,19 @@ func runPlayground(ctx context.Context, p process, args []string) (err error) {
 	flags.SetOutput(io.Discard)
 	addr := flags.String("addr", playground.DefaultAddr, "loopback address of the page")
 	data := flags.String("data", "", "folder that keeps what the bot remembers; a temporary one when empty")
+	ollama := flags.String("ollama", ollamaAddr, "an Ollama on this machine whose models are offered; off for none")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		_, err := fmt.Fprintf(p.stdout, "usage: bot playground [-addr %s] [-data DIR]\n", playground.DefaultAddr)
+		_, err := fmt.Fprintf(p.stdout, "usage: bot playground [-addr %s] [-data DIR] [-ollama %s|off]\n", playground.DefaultAddr, ollamaAddr)
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: %w; the flags are -addr HOST:PORT and -data DIR", errUsage, err)
+		return fmt.Errorf("%w: %w; %s", errUsage, err, playgroundFlags)
 	case flags.NArg() > 0:
-		return fmt.Errorf("%w: %q is not expected; the flags are -addr HOST:PORT and -data DIR", errUsage, flags.Arg(0))
+		return fmt.Errorf("%w: %q is not expected; %s", errUsage, flags.Arg(0), playgroundFlags)
+	}
+	base, err := ollamaBase(*ollama)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	cfg, err := playgroundConfig(p)
 	if err != nil {
@@ -41,9 +46,8 @@ func runPlayground(ctx context.Context, p process, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	cfg.Store.DataDir = kept
-	open := playground.Config{Addr: *addr, Boot: boot(p, cfg)}
-	open.Offline = cfg.Model.Name == config.RehearsalModel
-	open.Model = cfg.Model.Name
+	choices := chooseModels(ctx, cfg.Model, base)
+	open := playground.Config{Addr: *addr, Models: choices.models, Boot: boot(p, cfg, choices)}
 	open.Data = "what it remembers is gone when you end it"
 	if *data != "" {
 		open.Data = "what it remembers stays in " + kept
@@ -52,17 +56,25 @@ func runPlayground(ctx context.Context, p process, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return world.Run(ctx, func() { announce(p.stdout, world, *data, open) })
+	return world.Run(ctx, func() { announce(p.stdout, world, *data, choices) })
 }
 
+// playgroundFlags says in an error which flags there are.
+const playgroundFlags = "the flags are -addr HOST:PORT, -data DIR and -ollama URL|off"
+
 // announce prints the page's address on a line of its own, and at most two lines beside it.
-func announce(w io.Writer, world *playground.Playground, data string, c playground.Config) {
+func announce(w io.Writer, world *playground.Playground, data string, c choices) {
 	lines := []string{"Parley's playground: " + world.URL()}
 	if taken := world.Taken(); taken != "" {
 		lines = append(lines, taken+" is taken, so this is the next free port.")
 	}
-	model := "The model is " + c.Model
-	if c.Offline {
+	model := "The model is " + c.models[0].Name
+	switch offline := c.models[0].Offline; {
+	case offline && c.remark != "":
+		model = c.remark + " The model is the offline rehearsal one"
+	case offline && len(c.models) > 1:
+		model = "The model is the offline rehearsal one (the page offers others)"
+	case offline:
 		model = "The model is the offline rehearsal one (set MODEL for another)"
 	}
 	if data == "" {
@@ -72,17 +84,14 @@ func announce(w io.Writer, world *playground.Playground, data string, c playgrou
 	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
-// playgroundConfig is the environment's configuration with the playground's own defaults: the offline model, and a log
-// quiet enough to leave the address in sight.
+// playgroundConfig is the environment's configuration with the playground's own defaults, such as a log quiet enough to
+// leave the address in sight.
 func playgroundConfig(p process) (config.Config, error) {
 	cfg, err := load(p)
 	if err != nil {
 		return config.Config{}, err
 	}
 	cfg = cfg.ForPlayground()
-	if cfg.Model.Name == "" {
-		cfg.Model = config.Model{Name: config.RehearsalModel}
-	}
 	if !isSet(p.environ, "LOG_LEVEL") {
 		cfg.Log.Level = config.LogWarn
 	}
@@ -112,10 +121,11 @@ func playgroundData(dir string) (kept string, release func() error, err error) {
 	return kept, func() error { return os.RemoveAll(kept) }, nil
 }
 
-// boot makes the real bot for the simulated Discord.
-func boot(p process, cfg config.Config) func(context.Context, playground.Setup) (playground.Bot, error) {
+// boot makes the real bot for the simulated Discord, with the chosen model.
+func boot(p process, cfg config.Config, c choices) func(context.Context, playground.Setup) (playground.Bot, error) {
 	return func(ctx context.Context, setup playground.Setup) (playground.Bot, error) {
-		cfg.Discord.Token = config.NewSecret(setup.Token)
+		cfg := cfg
+		cfg.Discord.Token, cfg.Model = config.NewSecret(setup.Token), c.setup[setup.Model]
 		log, err := logger(cfg, p.stderr)
 		if err != nil {
 			return nil, err

@@ -87,6 +87,7 @@ func TestPlaygroundRefusesBadFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"-addr 0.0.0.0:80": "not on loopback", "-addr nowhere": "not HOST:PORT", "-port 3": "the flags are", "extra": "not expected",
+		"-ollama http://192.168.0.1:11434": "not on this machine", "-ollama nowhere": "takes off or an address",
 	} {
 		var stdout, stderr bytes.Buffer
 		code := dispatch(t.Context(), process{stdout: &stdout, stderr: &stderr}, append([]string{"playground"}, strings.Fields(args)...))
@@ -130,7 +131,7 @@ func startPlayground(t *testing.T, args ...string) *played {
 	p := &played{t: t, events: make(chan event, 10_000), stderr: &bytes.Buffer{}}
 	ended := make(chan error, 1)
 	go func() {
-		err := runPlayground(ctx, process{environ: []string{"TMPDIR=" + os.TempDir()}, stdout: printed, stderr: p.stderr}, append([]string{"-addr", "127.0.0.1:0"}, args...))
+		err := runPlayground(ctx, process{environ: []string{"TMPDIR=" + os.TempDir()}, stdout: printed, stderr: p.stderr}, append([]string{"-addr", "127.0.0.1:0", "-ollama", "off"}, args...))
 		_ = printed.CloseWithError(fmt.Errorf("it ended: %w", err))
 		ended <- err
 	}()
@@ -244,6 +245,16 @@ func (p *played) sees(what string, want func(event) bool) event {
 // post does something as the page.
 func (p *played) post(action string, body map[string]any) (answer map[string]any) {
 	p.t.Helper()
+	status, text := p.try(action, body)
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || status != http.StatusOK || answer["silent"] == true {
+		p.t.Fatalf("%s: %d %s %v", action, status, text, err)
+	}
+	return answer
+}
+
+// try asks for something as the page and gives the answer, whatever it is.
+func (p *played) try(action string, body map[string]any) (status int, text string) {
+	p.t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
 		p.t.Fatal(err)
@@ -259,8 +270,9 @@ func (p *played) post(action string, body map[string]any) (answer map[string]any
 		p.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK || answer["silent"] == true {
-		p.t.Fatalf("%s: %s %v %v", action, resp.Status, answer, err)
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	return answer
+	return resp.StatusCode, string(answer)
 }

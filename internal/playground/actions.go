@@ -68,6 +68,10 @@ func acts(name string) act {
 		return choose
 	case "submit":
 		return submit
+	case "fault":
+		return fault
+	case "model":
+		return chooseModel
 	}
 	return nil
 }

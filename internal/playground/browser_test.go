@@ -46,6 +46,9 @@ func open(t *testing.T, cfg Config) *browser {
 	if cfg.Boot == nil {
 		cfg.Boot = func(context.Context, Setup) (Bot, error) { return newIdleBot(), nil }
 	}
+	if cfg.Models == nil {
+		cfg.Models = []Model{{ID: "m", Name: "a model", Offline: true}}
+	}
 	p, err := Open(cfg)
 	if err != nil {
 		t.Fatal(err)

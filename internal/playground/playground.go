@@ -41,36 +41,40 @@ type Setup struct {
 	Token string
 	// Observer must be told every event of every turn.
 	Observer turn.Observer
+	// Model is the ID of the model that shall answer.
+	Model string
 }
 
 // Config is what a playground is made of.
 type Config struct {
 	// Addr is the loopback address tried first; the following ports are tried when it is taken. DefaultAddr when empty.
 	Addr string
-	// Model is shown on the page: what answers.
-	Model string
-	// Offline: the model is the built-in one, and the page offers its phrases.
-	Offline bool
+	// Models are what can answer; the first one does until a page chooses another.
+	Models []Model
 	// Data is shown on the page: where memories go and how long they stay.
 	Data string
-	// Boot makes the bot. It is called once, by Run.
+	// Boot makes the bot. Run calls it, again whenever another model is chosen; the bot before has ended then.
 	Boot func(ctx context.Context, setup Setup) (Bot, error)
 }
 
 // Playground is one simulated Discord with its page. Open makes it, Run serves it and lets go of it.
 type Playground struct {
-	cfg   Config
-	town  *town
-	feed  *feed
-	ln    net.Listener
-	taken string
-	modal modals
+	cfg    Config
+	town   *town
+	feed   *feed
+	models *models
+	ln     net.Listener
+	taken  string
+	modal  modals
 }
 
 // Open builds the world and takes the address. What it opens is let go of by Run, or by Close without it.
 func Open(cfg Config) (*Playground, error) {
 	if cfg.Addr == "" {
 		cfg.Addr = DefaultAddr
+	}
+	if len(cfg.Models) == 0 {
+		return nil, errors.New("a playground needs a model")
 	}
 	ln, taken, err := listen(cfg.Addr)
 	if err != nil {
@@ -80,7 +84,7 @@ func Open(cfg Config) (*Playground, error) {
 	if err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	return &Playground{cfg: cfg, town: t, feed: newFeed(), ln: ln, taken: taken}, nil
+	return &Playground{cfg: cfg, town: t, feed: newFeed(), models: newModels(cfg.Models), ln: ln, taken: taken}, nil
 }
 
 // URL is the page's address.
@@ -99,12 +103,6 @@ func (p *Playground) Close() {
 // the bot cannot go on; nothing is left running then.
 func (p *Playground) Run(ctx context.Context, ready func()) error {
 	defer p.Close()
-	bot, err := p.cfg.Boot(ctx, Setup{
-		DiscordAPI: p.town.sim.URL(), Token: p.town.world().Token(), Observer: p.feed,
-	})
-	if err != nil {
-		return fmt.Errorf("starting the bot: %w", err)
-	}
 	// Pages stay connected until the bot has ended, so that they show how its turns end.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -112,31 +110,7 @@ func (p *Playground) Run(ctx context.Context, ready func()) error {
 	defer stop()
 	wg.Go(func() { p.follow(serving) })
 	wg.Go(func() { p.serve(serving) })
-
-	playing, leave := context.WithCancel(ctx)
-	defer leave()
-	// Whoever waits for the bot waits for this; a bot that hangs is given up on, and its process ends.
-	ended := make(chan error, 1)
-	go func() { ended <- bot.Run(playing) }()
-	late := time.NewTimer(readyWithin)
-	defer late.Stop()
-	select {
-	case <-bot.Ready():
-	case err := <-ended:
-		return botEnded(ctx, err)
-	case <-ctx.Done():
-		return waitForEnd(ctx, ended)
-	case <-late.C:
-		leave()
-		return errors.Join(fmt.Errorf("the bot was not ready after %s", readyWithin), waitForEnd(playing, ended))
-	}
-	ready()
-	select {
-	case err := <-ended:
-		return botEnded(ctx, err)
-	case <-ctx.Done():
-	}
-	return waitForEnd(ctx, ended)
+	return p.playAll(ctx, ready)
 }
 
 // waitForEnd waits for a bot that was told to end.

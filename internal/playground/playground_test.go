@@ -20,7 +20,7 @@ import (
 
 func TestSayIsSeen(t *testing.T) {
 	t.Parallel()
-	b := open(t, Config{Model: "a model", Offline: true})
+	b := open(t, Config{Models: []Model{{ID: "m", Name: "a model", Offline: true}}})
 	you, general := b.person("You"), b.channel("general")
 	next := b.stream(you.ID, "")
 	s := decode[snapshot](t, until(next, "snapshot"))
@@ -205,7 +205,7 @@ func TestTakenPortTakesTheNext(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ln.Addr().(*net.TCPAddr).Port < 65000 {
-			if p, err = Open(Config{Addr: ln.Addr().String()}); err == nil {
+			if p, err = Open(Config{Addr: ln.Addr().String(), Models: []Model{{ID: "m"}}}); err == nil {
 				first = ln
 				break
 			}
@@ -247,7 +247,7 @@ func TestOnlyLoopback(t *testing.T) {
 func TestBotThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no store")
-	p, err := Open(Config{Addr: "127.0.0.1:0", Boot: func(context.Context, Setup) (Bot, error) { return nil, broken }})
+	p, err := Open(Config{Addr: "127.0.0.1:0", Models: []Model{{ID: "m"}}, Boot: func(context.Context, Setup) (Bot, error) { return nil, broken }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestBotThatEndsByItself(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("token refused")
 	for _, want := range []error{broken, nil} {
-		p, err := Open(Config{Addr: "127.0.0.1:0", Boot: func(context.Context, Setup) (Bot, error) { return fallenBot{want}, nil }})
+		p, err := Open(Config{Addr: "127.0.0.1:0", Models: []Model{{ID: "m"}}, Boot: func(context.Context, Setup) (Bot, error) { return fallenBot{want}, nil }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,9 @@ type snapshot struct {
 	Connected bool                        `json:"connected"`
 	Model     string                      `json:"model"`
 	Offline   bool                        `json:"offline"`
+	ModelID   string                      `json:"model_id"`
+	Models    []modelInfo                 `json:"models"`
+	Mishaps   []mishap                    `json:"mishaps"`
 	Data      string                      `json:"data"`
 	Guild     string                      `json:"guild"`
 	Users     map[discordsim.ID]user      `json:"users"`
@@ -32,6 +35,14 @@ type user struct {
 	Name  string `json:"name"`
 	Bot   bool   `json:"bot,omitempty"`
 	Color string `json:"color,omitempty"`
+}
+
+// modelInfo is a model that the page can choose.
+type modelInfo struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	From    string `json:"from"`
+	Offline bool   `json:"offline,omitempty"`
 }
 
 // person is somebody the page can act as.
@@ -55,11 +66,14 @@ type channel struct {
 // snapshot looks at everything for one person. seq and world are the numbers of the newest note and of the journal's
 // newest line that it contains; the world may be ahead of the notes, never behind.
 func (p *Playground) snapshot(me resident) (s snapshot, seq uint64, world int) {
-	f := p.feed.state()
+	f, now := p.feed.state(), p.models.current()
 	seq = f.seq
 	s = snapshot{
-		Me: me.ID, Bot: p.town.world().Bot(), Model: p.cfg.Model, Offline: p.cfg.Offline, Data: p.cfg.Data,
+		Me: me.ID, Bot: p.town.world().Bot(), Model: now.Name, Offline: now.Offline, ModelID: now.ID, Mishaps: mishaps(), Data: p.cfg.Data,
 		Users: map[discordsim.ID]user{}, Messages: map[discordsim.ID][]message{}, Turns: f.turns, Decisions: f.decisions, Wire: f.wire,
+	}
+	for _, m := range p.models.all {
+		s.Models = append(s.Models, modelInfo(m))
 	}
 	for _, r := range p.town.people {
 		s.People = append(s.People, person{ID: r.ID, Role: r.role})
