@@ -59,6 +59,24 @@ func TestTextCommands(t *testing.T) {
 		w.kill("mod", "c", true)
 		w.must(w.m.Clear(ctx, w.place("c")))
 	})
+	check(t, "text commands and their answers are no conversation", func(t *testing.T) {
+		w := newWorld(t)
+		mod := turn.Person{ID: "9mod", Name: "mod"}
+		w.edge.histories["c"] = []turn.Message{
+			{ID: "5", Author: mod, Content: "<@" + botID + "> /system be terse"},
+			{ID: "6", Author: turn.Person{ID: botID, Name: "Parley", Self: true}, Content: "Done, terse.", ReplyToID: "5"},
+			{ID: "7", Author: mod, Content: "so there /system works"},
+		}
+		w.start()
+		defer w.stop()
+		w.say("ana", "c", "@bot hi")
+		w.say("mod", "c", "@bot /cost")
+		w.say("ana", "c", "@bot and now?")
+		got := prompt(w.lastRequest())
+		if strings.Contains(got, "terse") || strings.Contains(got, "/cost") || !strings.Contains(got, "so there /system works") {
+			t.Errorf("the request was\n%s", got)
+		}
+	})
 	check(t, "clear hides what was before, also after a restart, and keeps the system text", func(t *testing.T) {
 		w := newWorld(t)
 		w.edge.echo = true

@@ -59,7 +59,7 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 	remembering.Wait()
 	c := conversation{channelID: in.ChannelID, recollection: remembered}
 	c.system = m.system(r.turn.Persona.Name, p.channel.System, m.Edge.Surroundings(in.ChannelID).text(in.Private))
-	begin, hidden := m.dialogues.begin(in.ChannelID), m.hidden(ctx, messages, turns)
+	begin, hidden := m.dialogues.begin(in.ChannelID), m.hidden(ctx, r.turn.Persona.Name, messages, turns)
 	visible := slices.DeleteFunc(messages, func(x Message) bool {
 		if x.ID == in.MessageID {
 			trigger.ref = x.ref
@@ -86,9 +86,9 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 	return c
 }
 
-// hidden lists the messages that are not shown to the model since their author wants it so: all of a member who is left
-// alone, those from before a member had everything erased, and what the bot answered to either.
-func (m *Manager) hidden(ctx context.Context, messages []Message, turns []store.Turn) map[string]bool {
+// hidden lists the messages that are not shown to the model: all of a member who is left alone, those from before a member
+// had everything erased, text commands, which are no conversation, and what the bot answered to any of them.
+func (m *Manager) hidden(ctx context.Context, self string, messages []Message, turns []store.Turn) map[string]bool {
 	members, out := map[string]MemberSettings{}, map[string]bool{}
 	hides := func(memberID, messageID string) bool {
 		s, asked := members[memberID]
@@ -110,6 +110,8 @@ func (m *Manager) hidden(ctx context.Context, messages []Message, turns []store.
 		switch {
 		case x.Author.Self:
 			out[x.ID] = out[x.ID] || out[x.ReplyToID]
+		case readsAsCommand(x.Content, self):
+			out[x.ID] = true
 		case x.Author.ID != "" && !x.Author.Bot && !x.Author.Webhook && hides(x.Author.ID, x.ID):
 			out[x.ID] = true
 		}

@@ -55,6 +55,12 @@ func textCommandOf(in Inbound, reason Reason) (TextCommand, bool) {
 	return ParseTextCommand(text)
 }
 
+// readsAsCommand reports whether a message of the past was a text command, perhaps after a mention of the bot.
+func readsAsCommand(content, self string) bool {
+	_, ok := ParseTextCommand(strings.TrimPrefix(strings.TrimSpace(content), "@"+oneLine(self, nameRunes)))
+	return ok
+}
+
 // place is where and by whom an inbound was written.
 func (in Inbound) place() Place {
 	return Place{
