@@ -49,7 +49,7 @@ func serve(t *testing.T, answer http.HandlerFunc) *service {
 
 func (s *service) provider(t *testing.T, change func(*Config)) *Provider {
 	t.Helper()
-	c := Config{BaseURL: s.URL, APIKey: testKey, Model: "m"}
+	c := Config{Name: "openai", BaseURL: s.URL, APIKey: testKey, Model: "m"}
 	if change != nil {
 		change(&c)
 	}

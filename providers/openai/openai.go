@@ -23,10 +23,13 @@ import (
 
 // Config says which service to talk to. Nothing is read from the environment.
 type Config struct {
-	// Name is the provider's name in logs, gates and errors; "" means "openai".
+	// Vendor names a line of the table of services (see Vendors) or "compatible" for one that is in none; "" means the
+	// one whose address BaseURL is, and OpenAI when that is empty too.
+	Vendor string
+	// Name is the provider's name in logs, gates and errors; "" means the vendor's.
 	Name string
-	// BaseURL is the service's base, with or without a version or the whole path; "" means OpenAI's own. Its query is
-	// kept.
+	// BaseURL is the service's base, with or without a version or the whole path; "" means the vendor's own. Its query
+	// is kept.
 	BaseURL string
 	// APIKey is sent as a bearer token; "" sends none, as local servers want it.
 	APIKey string
@@ -35,23 +38,24 @@ type Config struct {
 	// HTTPClient carries the requests; nil means one of our own. Its Timeout and its redirects are not used: a total
 	// timeout cuts healthy streams, and a redirect would take the key elsewhere.
 	HTTPClient *http.Client
-	// HeaderTimeout bounds the wait for an answer to begin; 0 means 2 minutes. Waiting between pieces is the caller's.
+	// HeaderTimeout bounds the wait for an answer to begin; 0 means 2 minutes, and 5 for a local service, where a model
+	// may have to load first.
 	HeaderTimeout time.Duration
-	// ThinkTags moves <think>-style tags in the text to thinking, for servers that don't tell reasoning apart;
-	// ThinkUnopened is for those whose prompt template opens the tag itself.
+	// ThinkTags moves <think>-style tags in the text to thinking also where the vendor is known to tell reasoning apart;
+	// ThinkUnopened is for servers whose prompt template opens the tag itself.
 	ThinkTags, ThinkUnopened bool
 }
 
 const (
-	defaultName          = "openai"
-	defaultBaseURL       = "https://api.openai.com/v1"
 	defaultHeaderTimeout = 2 * time.Minute
+	localHeaderTimeout   = 5 * time.Minute
 )
 
 // Provider is one OpenAI-compatible service. It is safe for concurrent use.
 type Provider struct {
 	service     *wire.Service
 	completions sdk.ChatCompletionService
+	quirks      quirks
 	model       string
 	tags        bool
 	unopened    bool
@@ -63,14 +67,26 @@ var _ providers.Provider = (*Provider)(nil)
 
 // New checks the configuration. It does not contact the service.
 func New(c Config) (*Provider, error) {
-	if c.Name == "" {
-		c.Name = defaultName
+	vendor, known := vendorOf(c)
+	if !known {
+		return nil, fmt.Errorf("there is no vendor %q of the OpenAI format; there are %s", c.Vendor, vendorNames())
 	}
-	if c.BaseURL == "" {
-		c.BaseURL = defaultBaseURL
+	if c.Name == "" {
+		c.Name = vendor.Name
+	}
+	switch {
+	case c.BaseURL == "" && vendor.BaseURL == "":
+		return nil, fmt.Errorf("provider %s: it needs a base URL", c.Name)
+	case c.BaseURL == "" && vendor.NeedsKey && c.APIKey == "":
+		return nil, fmt.Errorf("provider %s: it needs a key", c.Name)
+	case c.BaseURL == "":
+		c.BaseURL = vendor.BaseURL
 	}
 	if c.HeaderTimeout == 0 {
 		c.HeaderTimeout = defaultHeaderTimeout
+		if vendor.Local {
+			c.HeaderTimeout = localHeaderTimeout
+		}
 	}
 	base, query, err := endpoint(c.BaseURL)
 	if err != nil {
@@ -78,7 +94,8 @@ func New(c Config) (*Provider, error) {
 	}
 	p := &Provider{
 		service: &wire.Service{Name: c.Name, Key: c.APIKey, HeaderTimeout: c.HeaderTimeout, HTTP: wire.NewClient(c.HTTPClient)},
-		model:   c.Model, tags: c.ThinkTags || c.ThinkUnopened, unopened: c.ThinkUnopened,
+		quirks:  vendor.quirks, model: c.Model,
+		tags: vendor.quirks.thinkTags || c.ThinkTags || c.ThinkUnopened, unopened: c.ThinkUnopened,
 	}
 	// The service's own constructor, unlike the client's, takes nothing from the environment.
 	p.completions = sdk.NewChatCompletionService(p.options(base, query)...)
