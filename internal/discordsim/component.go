@@ -31,26 +31,26 @@ const (
 
 // component is what the simulator reads of any component.
 type component struct {
-	Type       int         `json:"type"`
-	CustomID   string      `json:"custom_id"`
-	Label      string      `json:"label"`
-	Content    string      `json:"content"`
-	Style      int         `json:"style"`
-	URL        string      `json:"url"`
-	Disabled   bool        `json:"disabled"`
-	Value      string      `json:"value"`
-	Required   *bool       `json:"required"`
-	MinLength  int         `json:"min_length"`
-	MaxLength  int         `json:"max_length"`
-	Options    []choice    `json:"options"`
-	MinValues  *int        `json:"min_values"`
-	MaxValues  *int        `json:"max_values"`
+	Type      int      `json:"type"`
+	CustomID  string   `json:"custom_id"`
+	Label     string   `json:"label"`
+	Content   string   `json:"content"`
+	Style     int      `json:"style"`
+	URL       string   `json:"url"`
+	Disabled  bool     `json:"disabled"`
+	Value     string   `json:"value"`
+	Required  *bool    `json:"required"`
+	MinLength int      `json:"min_length"`
+	MaxLength int      `json:"max_length"`
+	Options   []choice `json:"options"`
+	MinValues *int     `json:"min_values"`
+	MaxValues *int     `json:"max_values"`
 	// ChannelTypes narrows a channel select; empty for all.
 	ChannelTypes []int       `json:"channel_types"`
 	Placeholder  string      `json:"placeholder"`
 	Description  string      `json:"description"`
-	Components []component `json:"components"`
-	Accessory  *component  `json:"accessory"`
+	Components   []component `json:"components"`
+	Accessory    *component  `json:"accessory"`
 	// Inner is the one component of a label.
 	Inner *component `json:"component"`
 }

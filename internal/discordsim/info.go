@@ -25,6 +25,7 @@ type GuildInfo struct {
 	Name      string
 	Roles     []RoleInfo
 	Members   []MemberInfo
+	Stickers  []StickerInfo
 	// Channels are the text channels in their order, then the open threads.
 	Channels []ChannelInfo
 }
@@ -93,15 +94,6 @@ func (v View) Sticker(id ID) (StickerInfo, bool) {
 	return StickerInfo{}, false
 }
 
-// ThreadOf is the thread that was opened from a message, if there is one.
-func (v View) ThreadOf(message ID) (ChannelInfo, bool) {
-	m := v.w.messages[message]
-	if m == nil || m.thread == "" {
-		return ChannelInfo{}, false
-	}
-	return v.Channel(m.thread)
-}
-
 // User finds somebody by id.
 func (v View) User(id ID) (UserInfo, bool) {
 	u := v.w.users[id]
@@ -125,6 +117,9 @@ func (v View) Guilds() []GuildInfo {
 			u, _ := v.User(id)
 			m := g.members[id]
 			info.Members = append(info.Members, MemberInfo{UserInfo: u, Nick: m.nick, Roles: slices.Clone(m.roles)})
+		}
+		for _, st := range g.stickers {
+			info.Stickers = append(info.Stickers, StickerInfo{ID: st.id, Name: st.name, Description: st.description})
 		}
 		for _, id := range g.channels {
 			info.Channels = append(info.Channels, v.w.info(v.w.channels[id]))

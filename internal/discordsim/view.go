@@ -95,6 +95,9 @@ func (v View) Message(id ID) (Message, bool) {
 	return m.copy(), true
 }
 
+// Bot is the id of the bot's user.
+func (v View) Bot() ID { return v.w.app.bot }
+
 // Interaction finds what somebody sent to the bot.
 func (v View) Interaction(id ID) (InteractionState, bool) {
 	i := v.w.interactions[id]

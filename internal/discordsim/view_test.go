@@ -85,11 +85,8 @@ func TestWhatAClientShows(t *testing.T) {
 		if s, ok := v.Sticker(sticker); !ok || s.Name != "wave" || s.Description != "a waving hand" {
 			t.Errorf("sticker: %+v", s)
 		}
-		if c, ok := v.ThreadOf(from); !ok || c.ID != thread || c.Name != "talk" || c.Messages != 1 {
+		if c, ok := v.Channel(from); !ok || c.ID != thread || c.Name != "talk" || c.Messages != 1 || c.Locked {
 			t.Errorf("thread: %+v", c)
-		}
-		if _, ok := v.ThreadOf(thread + "1"); ok {
-			t.Error("there is a thread of no message")
 		}
 		options := v.CommandsFor(tw.general, tw.ana.ID)[0].Options
 		if *options[0].MinValue != 1 || *options[0].MaxValue != 5 || *options[1].MaxLength != 7 || options[1].MinLength != nil || len(options[2].ChannelTypes) != 2 {

@@ -10,8 +10,8 @@ import (
 	"github.com/parleybot/parley/internal/discordsim"
 )
 
-// maxBody bounds a request; files come in it as base64.
-const maxBody = 14 << 20
+// maxBody bounds a request: files come in it as base64, and Discord takes 25 MiB of them at once.
+const maxBody = 25<<20*4/3 + 1<<20
 
 // errBadRequest is what a page could only ask for by mistake.
 var errBadRequest = errors.New("that request cannot be understood")
@@ -56,6 +56,8 @@ func acts(name string) act {
 		return react
 	case "unreact":
 		return unreact
+	case "thread":
+		return thread
 	case "type":
 		return typing
 	case "slash":
@@ -89,6 +91,10 @@ func (p *Playground) serveAction(w http.ResponseWriter, r *http.Request) {
 	if err == nil && body.Decode(new(any)) != io.EOF {
 		err = errBadRequest
 	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		reply(w, http.StatusRequestEntityTooLarge, refusal{Error: "Request entity too large", Code: 40005})
+		return
+	}
 	if err != nil {
 		fail(w, http.StatusBadRequest, err)
 		return
@@ -110,16 +116,16 @@ func (p *Playground) serveAction(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// serveHistory answers older messages.
+// serveHistory answers the messages before, after or around one, or the newest.
 func (p *Playground) serveHistory(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	me := p.town.resident(discordsim.ID(q.Get("person")))
-	var out struct {
-		Messages []message `json:"messages"`
-		More     bool      `json:"more"`
+	part := discordsim.Stretch{
+		Before: discordsim.ID(q.Get("before")), After: discordsim.ID(q.Get("after")), Around: discordsim.ID(q.Get("around")), Limit: historyShown,
 	}
+	var out history
 	p.town.world().Look(func(v discordsim.View) {
-		out.Messages, out.More = pageBefore(v, discordsim.ID(q.Get("channel")), me.ID, discordsim.ID(q.Get("before")))
+		out = historyOf(v, discordsim.ID(q.Get("channel")), me.ID, part)
 	})
 	reply(w, http.StatusOK, out)
 }
@@ -130,6 +136,27 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(encode(v)) // A page that left does not mind.
 }
 
+// refusal is why something was not done: the error's text, and what Discord says where it is Discord that refuses.
+type refusal struct {
+	Error string `json:"error"`
+	// Code is Discord's; 0 when its client would not have sent the request.
+	Code     int       `json:"code,omitempty"`
+	Problems []problem `json:"problems,omitempty"`
+}
+
+type problem struct {
+	Path    string `json:"path"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
 func fail(w http.ResponseWriter, status int, err error) {
-	reply(w, status, map[string]string{"error": err.Error()})
+	out := refusal{Error: err.Error()}
+	if said, ok := discordsim.RefusalOf(err); ok {
+		status, out.Error, out.Code = said.Status, said.Message, said.Code
+		for _, p := range said.Problems {
+			out.Problems = append(out.Problems, problem{Path: p.Path, Code: p.Code, Message: p.Message})
+		}
+	}
+	reply(w, status, out)
 }

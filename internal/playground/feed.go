@@ -28,7 +28,8 @@ const (
 	noteLink     noteKind = "link"     // the bot connected or is gone
 	noteTurn     noteKind = "turn"     // one event of a turn
 	noteWire     noteKind = "wire"     // one line between the bot and Discord
-	noteWorld    noteKind = "world"    // a channel is new: look at everything again
+	noteChannels noteKind = "channels" // a channel is new, changed or gone; each page gets those it may see
+	noteWorld    noteKind = "world"    // look at everything again
 )
 
 // note is one thing that pages are told.

@@ -32,12 +32,15 @@ type modal struct {
 }
 
 type modalInput struct {
-	ID        string `json:"id"`
-	Label     string `json:"label"`
-	Value     string `json:"value,omitempty"`
-	Required  bool   `json:"required,omitempty"`
-	MinLength int    `json:"min_length,omitempty"`
-	MaxLength int    `json:"max_length,omitempty"`
+	ID          string `json:"id"`
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+	Placeholder string `json:"placeholder,omitempty"`
+	Value       string `json:"value,omitempty"`
+	Paragraph   bool   `json:"paragraph,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+	MinLength   int    `json:"min_length,omitempty"`
+	MaxLength   int    `json:"max_length,omitempty"`
 }
 
 type choice struct {
@@ -135,7 +138,8 @@ func (p *Playground) await(ctx context.Context, i *discordsim.Interaction, err e
 		out.Modal = &modal{Title: s.Modal.Title, Inputs: []modalInput{}}
 		for _, in := range s.Modal.Inputs {
 			out.Modal.Inputs = append(out.Modal.Inputs, modalInput{
-				ID: in.CustomID, Label: in.Label, Value: in.Value, Required: in.Required, MinLength: in.MinLength, MaxLength: in.MaxLength,
+				ID: in.CustomID, Label: in.Label, Description: in.Description, Placeholder: in.Placeholder, Value: in.Value,
+				Paragraph: in.Paragraph, Required: in.Required, MinLength: in.MinLength, MaxLength: in.MaxLength,
 			})
 		}
 	}
@@ -224,6 +228,12 @@ type option struct {
 	Required     bool     `json:"required,omitempty"`
 	Autocomplete bool     `json:"autocomplete,omitempty"`
 	Choices      []choice `json:"choices,omitempty"`
+	MinValue     *float64 `json:"min_value,omitempty"`
+	MaxValue     *float64 `json:"max_value,omitempty"`
+	MinLength    *int     `json:"min_length,omitempty"`
+	MaxLength    *int     `json:"max_length,omitempty"`
+	// Kinds are the kinds of channel that it takes; empty for all.
+	Kinds []string `json:"kinds,omitempty"`
 }
 
 // serveCommands lists what a person can run in a channel.
@@ -235,14 +245,24 @@ func (p *Playground) serveCommands(w http.ResponseWriter, r *http.Request) {
 		for _, c := range v.CommandsFor(discordsim.ID(q.Get("channel")), me.ID) {
 			cmd := command{Name: c.Name, Description: c.Description}
 			for _, o := range c.Options {
-				opt := option{Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required, Autocomplete: o.Autocomplete}
-				for _, ch := range o.Choices {
-					opt.Choices = append(opt.Choices, choice{Name: ch.Name, Value: ch.Value})
-				}
-				cmd.Options = append(cmd.Options, opt)
+				cmd.Options = append(cmd.Options, optionOf(o))
 			}
 			out = append(out, cmd)
 		}
 	})
 	reply(w, http.StatusOK, map[string]any{"commands": out})
+}
+
+func optionOf(o discordsim.OptionInfo) option {
+	out := option{
+		Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required, Autocomplete: o.Autocomplete,
+		MinValue: o.MinValue, MaxValue: o.MaxValue, MinLength: o.MinLength, MaxLength: o.MaxLength,
+	}
+	for _, c := range o.Choices {
+		out.Choices = append(out.Choices, choice{Name: c.Name, Value: c.Value})
+	}
+	for _, k := range o.ChannelTypes {
+		out.Kinds = append(out.Kinds, channelKind(k))
+	}
+	return out
 }

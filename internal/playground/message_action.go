@@ -12,13 +12,7 @@ import (
 	"github.com/parleybot/parley/internal/discordsim"
 )
 
-// maxFiles is how many files Discord takes with a message.
-const maxFiles = 10
-
 func say(_ context.Context, _ *Playground, who resident, r request) (any, error) {
-	if len(r.Files) > maxFiles {
-		return nil, fmt.Errorf("%d files are more than the %d that fit a message", len(r.Files), maxFiles)
-	}
 	d := discordsim.Draft{Text: r.Text, ReplyTo: r.ReplyTo, Silent: r.Silent}
 	for _, f := range r.Files {
 		d.Files = append(d.Files, f.sim())
@@ -45,6 +39,12 @@ func react(_ context.Context, _ *Playground, who resident, r request) (any, erro
 
 func unreact(_ context.Context, _ *Playground, who resident, r request) (any, error) {
 	return nil, who.Unreact(r.Message, r.Emoji)
+}
+
+// thread opens a thread, from a message when one is named.
+func thread(_ context.Context, _ *Playground, who resident, r request) (any, error) {
+	id, err := who.Thread(r.Channel, r.Name, r.Message)
+	return map[string]any{"id": id}, err
 }
 
 func typing(_ context.Context, _ *Playground, who resident, r request) (any, error) {
@@ -85,6 +85,8 @@ func (p *Playground) serveFile(w http.ResponseWriter, r *http.Request) {
 	defer resp.Body.Close()
 	kind := resp.Header.Get("Content-Type")
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	// A file never changes under its address, and a message that is drawn again must not fetch its pictures again.
+	w.Header().Set("Cache-Control", "private, max-age=3600, immutable")
 	if !picture(kind) {
 		kind = "application/octet-stream"
 		w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(plainName(r.PathValue("name"))))

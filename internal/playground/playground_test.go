@@ -73,12 +73,11 @@ func TestPrivateChatsAreSeenByTheirPersonOnly(t *testing.T) {
 	if m := decode[message](t, until(next, noteMessage)); m.Content != "no secret" {
 		t.Errorf("Ada saw %q", m.Content)
 	}
-	if status, _, _ := b.do(http.MethodPost, "/api/say", map[string]any{"person": ada.ID, "channel": you.dm, "text": "me too"}); status != http.StatusConflict {
+	if status, _, _ := b.do(http.MethodPost, "/api/say", map[string]any{"person": ada.ID, "channel": you.dm, "text": "me too"}); status != http.StatusForbidden {
 		t.Errorf("Ada writing into Your private chat was answered with %d", status)
 	}
-	var h struct{ Messages []message }
 	_, _, text := b.do(http.MethodGet, "/api/history?person="+string(ada.ID)+"&channel="+string(you.dm), nil)
-	if h = decode[struct{ Messages []message }](t, sse{data: text}); len(h.Messages) != 0 {
+	if h := decode[history](t, sse{data: text}); len(h.Messages) != 0 {
 		t.Errorf("Ada read Your private chat: %s", text)
 	}
 }
@@ -180,8 +179,20 @@ func TestRefusedActions(t *testing.T) {
 		"unknown field":   {"say", map[string]any{"person": you.ID, "chanel": general}, http.StatusBadRequest, "chanel"},
 		"not an object":   {"say", []int{1}, http.StatusBadRequest, "array"},
 		"unknown action":  {"fly", map[string]any{"person": you.ID}, http.StatusNotFound, ""},
-		"unknown channel": {"say", map[string]any{"person": you.ID, "channel": "1", "text": "x"}, http.StatusConflict, "no such thing"},
-		"empty":           {"say", map[string]any{"person": you.ID, "channel": general}, http.StatusConflict, "nothing"},
+		"unknown channel": {"say", map[string]any{"person": you.ID, "channel": "1", "text": "x"}, http.StatusNotFound, `"Unknown Channel","code":10003`},
+		"empty":           {"say", map[string]any{"person": you.ID, "channel": general}, http.StatusBadRequest, `"Cannot send an empty message","code":50006`},
+		"long": {
+			"say", map[string]any{"person": you.ID, "channel": general, "text": strings.Repeat("x", 2001)}, http.StatusBadRequest,
+			`"code":50035,"problems":[{"path":"content","code":"BASE_TYPE_MAX_LENGTH","message":"Must be 2000 or fewer in length."}]`,
+		},
+		"large file": {
+			"say", map[string]any{"person": you.ID, "channel": general, "files": []map[string]any{{"name": "f", "data": make([]byte, 10<<20+1)}}},
+			http.StatusRequestEntityTooLarge, `"Request entity too large","code":40005`,
+		},
+		"large request": {
+			"say", map[string]any{"person": you.ID, "channel": general, "text": strings.Repeat("x", maxBody)},
+			http.StatusRequestEntityTooLarge, `"Request entity too large","code":40005`,
+		},
 		"unknown command": {"slash", map[string]any{"person": you.ID, "channel": general, "name": "fly"}, http.StatusConflict, "no such command"},
 		"closed form":     {"submit", map[string]any{"person": you.ID, "interaction": "1"}, http.StatusConflict, "no longer open"},
 	}

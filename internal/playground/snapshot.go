@@ -22,6 +22,8 @@ type snapshot struct {
 	Mishaps   []mishap                    `json:"mishaps"`
 	Data      string                      `json:"data"`
 	Guild     string                      `json:"guild"`
+	GuildID   discordsim.ID               `json:"guild_id"`
+	Roles     map[discordsim.ID]role      `json:"roles"`
 	Users     map[discordsim.ID]user      `json:"users"`
 	People    []person                    `json:"people"`
 	Channels  []channel                   `json:"channels"`
@@ -32,8 +34,14 @@ type snapshot struct {
 }
 
 type user struct {
+	Name  string          `json:"name"`
+	Bot   bool            `json:"bot,omitempty"`
+	Color string          `json:"color,omitempty"`
+	Roles []discordsim.ID `json:"roles,omitempty"`
+}
+
+type role struct {
 	Name  string `json:"name"`
-	Bot   bool   `json:"bot,omitempty"`
 	Color string `json:"color,omitempty"`
 }
 
@@ -60,7 +68,17 @@ type channel struct {
 	Parent    discordsim.ID `json:"parent,omitempty"`
 	CanSend   bool          `json:"can_send"`
 	CanManage bool          `json:"can_manage"`
-	More      bool          `json:"more"` // there are older messages
+	CanThread bool          `json:"can_thread"`
+	// Starter is the message that a thread was opened from, as it is now.
+	Starter *message `json:"starter,omitempty"`
+	More    bool     `json:"more"` // there are older messages
+}
+
+// history is a part of a channel.
+type history struct {
+	Messages []message `json:"messages"`
+	Older    bool      `json:"older"`
+	Newer    bool      `json:"newer"`
 }
 
 // snapshot looks at everything for one person. seq and world are the numbers of the newest note and of the journal's
@@ -70,7 +88,8 @@ func (p *Playground) snapshot(me resident) (s snapshot, seq uint64, world int) {
 	seq = f.seq
 	s = snapshot{
 		Me: me.ID, Bot: p.town.world().Bot(), Model: now.Name, Offline: now.Offline, ModelID: now.ID, Mishaps: mishaps(), Data: p.cfg.Data,
-		Users: map[discordsim.ID]user{}, Messages: map[discordsim.ID][]message{}, Turns: f.turns, Decisions: f.decisions, Wire: f.wire,
+		Users: map[discordsim.ID]user{}, Roles: map[discordsim.ID]role{}, Messages: map[discordsim.ID][]message{},
+		Turns: f.turns, Decisions: f.decisions, Wire: f.wire,
 	}
 	for _, m := range p.models.all {
 		s.Models = append(s.Models, modelInfo(m))
@@ -81,26 +100,46 @@ func (p *Playground) snapshot(me resident) (s snapshot, seq uint64, world int) {
 	p.town.world().Look(func(v discordsim.View) {
 		world, s.Connected = v.Seq(), v.Connected()
 		for _, g := range v.Guilds() {
-			s.Guild = g.Name
+			s.Guild, s.GuildID = g.Name, g.ID
 			s.members(g)
-			for _, c := range g.Channels {
-				s.channel(v, c, me.ID)
-			}
 		}
-		if c, ok := v.Channel(me.dm); ok {
-			s.channel(v, c, me.ID)
+		s.Channels = channelsOf(v, me)
+		for i, c := range s.Channels {
+			newest := historyOf(v, c.ID, me.ID, discordsim.Stretch{Limit: historyShown})
+			s.Messages[c.ID], s.Channels[i].More = newest.Messages, newest.Older
 		}
 	})
 	return s, seq, world
 }
 
+// channelsOf are the channels that somebody sees, in their order, and the DM with the bot.
+func channelsOf(v discordsim.View, me resident) []channel {
+	var all []discordsim.ChannelInfo
+	for _, g := range v.Guilds() {
+		all = append(all, g.Channels...)
+	}
+	if c, ok := v.Channel(me.dm); ok {
+		all = append(all, c)
+	}
+	out := []channel{}
+	for _, c := range all {
+		if perms := v.Permissions(c.ID, me.ID); perms.Has(discordsim.PermViewChannel) {
+			out = append(out, channelOf(v, c, perms))
+		}
+	}
+	return out
+}
+
 func (s *snapshot) members(g discordsim.GuildInfo) {
-	colors := map[discordsim.ID]int{}
+	colors := map[discordsim.ID]string{}
 	for _, r := range g.Roles {
-		colors[r.ID] = r.Color
+		if r.Color != 0 {
+			colors[r.ID] = fmt.Sprintf("#%06x", r.Color)
+		}
+		s.Roles[r.ID] = role{Name: r.Name, Color: colors[r.ID]}
 	}
 	for _, m := range g.Members {
-		u := user{Name: m.Name, Bot: m.Bot}
+		u := user{Name: m.Name, Bot: m.Bot, Roles: m.Roles}
 		if m.DisplayName != "" {
 			u.Name = m.DisplayName
 		}
@@ -108,49 +147,54 @@ func (s *snapshot) members(g discordsim.GuildInfo) {
 			u.Name = m.Nick
 		}
 		for _, r := range m.Roles {
-			if c := colors[r]; c != 0 {
-				u.Color = fmt.Sprintf("#%06x", c)
+			if c := colors[r]; c != "" {
+				u.Color = c
 			}
 		}
 		s.Users[m.ID] = u
 	}
 }
 
-func (s *snapshot) channel(v discordsim.View, c discordsim.ChannelInfo, me discordsim.ID) {
-	perms := v.Permissions(c.ID, me)
-	if !perms.Has(discordsim.PermViewChannel) {
-		return
-	}
+func channelOf(v discordsim.View, c discordsim.ChannelInfo, perms discordsim.Permissions) channel {
 	out := channel{
-		ID: c.ID, Name: c.Name, Topic: c.Topic, Kind: "text", Parent: c.Parent,
+		ID: c.ID, Name: c.Name, Topic: c.Topic, Kind: channelKind(c.Kind), Parent: c.Parent,
 		CanSend: perms.Has(discordsim.PermSendMessages), CanManage: perms.Has(discordsim.PermManageMessages),
+		CanThread: perms.Has(discordsim.PermCreatePublicThreads),
 	}
 	switch c.Kind {
 	case discordsim.ChannelDM:
-		out.Kind, out.Name = "dm", s.Users[s.Bot].Name
+		bot, _ := v.User(v.Bot())
+		out.Name, out.CanManage, out.CanThread = bot.Name, false, false
 	case discordsim.ThreadPublic, discordsim.ThreadPrivate:
-		out.Kind, out.CanSend = "thread", perms.Has(discordsim.PermSendMessagesInThreads)
+		out.CanThread = false
+		out.CanSend = perms.Has(discordsim.PermSendMessagesInThreads) && (!c.Locked || perms.Has(discordsim.PermManageThreads))
+		// A thread that was opened from a message has its id.
+		if m, ok := v.Message(c.ID); ok && m.Deleted.IsZero() {
+			out.Starter = new(messageOf(v, m))
+		}
 	case discordsim.ChannelText, discordsim.ChannelAnnouncement:
 	}
-	s.Messages[c.ID], out.More = pageBefore(v, c.ID, me, "")
-	s.Channels = append(s.Channels, out)
+	return out
 }
 
-// pageBefore are the newest messages that somebody sees in a channel, older than one of them unless before is empty.
-func pageBefore(v discordsim.View, channel, person, before discordsim.ID) (out []message, more bool) {
-	seen := v.SeenBy(channel, person)
-	for i, m := range seen {
-		if m.ID == before {
-			seen = seen[:i]
-			break
-		}
+// channelKind is what pages call a kind of channel.
+func channelKind(k discordsim.ChannelKind) string {
+	switch k {
+	case discordsim.ChannelDM:
+		return "dm"
+	case discordsim.ThreadPublic, discordsim.ThreadPrivate:
+		return "thread"
+	case discordsim.ChannelText, discordsim.ChannelAnnouncement:
 	}
-	if len(seen) > historyShown {
-		seen, more = seen[len(seen)-historyShown:], true
-	}
-	out = make([]message, 0, len(seen))
+	return "text"
+}
+
+// historyOf is a part of a channel as somebody sees it.
+func historyOf(v discordsim.View, channel, person discordsim.ID, part discordsim.Stretch) history {
+	seen, older, newer := v.SeenPart(channel, person, part)
+	out := history{Messages: make([]message, 0, len(seen)), Older: older, Newer: newer}
 	for _, m := range seen {
-		out = append(out, messageOf(v, m))
+		out.Messages = append(out.Messages, messageOf(v, m))
 	}
-	return out, more
+	return out
 }

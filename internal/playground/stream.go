@@ -93,6 +93,10 @@ func (s *stream) send(notes []note) bool {
 				return s.snapshot()
 			}
 		case n.world != 0 && n.world <= s.world, n.only != "" && n.only != s.me.ID:
+		case n.kind == noteChannels:
+			if !s.channels(n) {
+				return false
+			}
 		default:
 			if !s.write(s.event(string(n.kind), n.seq, n.data)) {
 				return false
@@ -100,6 +104,13 @@ func (s *stream) send(notes []note) bool {
 		}
 	}
 	return true
+}
+
+// channels tells which channels there are for this page's person.
+func (s *stream) channels(n note) bool {
+	var all []channel
+	s.p.town.world().Look(func(v discordsim.View) { all = channelsOf(v, s.me) })
+	return s.write(s.event(string(n.kind), n.seq, encode(map[string]any{"channels": all})))
 }
 
 func (s *stream) event(name string, seq uint64, data []byte) string {

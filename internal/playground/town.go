@@ -10,7 +10,7 @@ import (
 // What the world keeps; pages show less.
 const (
 	journalKept  = 5000
-	messagesKept = 2000
+	messagesKept = 10_000
 )
 
 // foundedAt is when the town was founded, each time anew: ids carry their time, so people, channels and the guild have
@@ -93,6 +93,9 @@ func (t *town) settle() error {
 	}
 	general, err := w.AddChannel(t.guild, discordsim.ChannelSpec{Name: "general", Topic: "Talk to the bot here"})
 	if err != nil {
+		return err
+	}
+	if _, err := w.AddSticker(t.guild, "wave", "A waving hand", "wave"); err != nil {
 		return err
 	}
 	if _, err := w.AddChannel(t.guild, discordsim.ChannelSpec{Name: "random", Topic: "A second channel: turns of different channels never wait for each other"}); err != nil {

@@ -17,8 +17,11 @@ type message struct {
 	Created time.Time     `json:"created"`
 	Edited  bool          `json:"edited,omitempty"`
 	ReplyTo *reference    `json:"reply_to,omitempty"`
-	// Pings are whom it notified.
+	// Pings are whom it notified, and PingRoles whose members; PingAll says that it was everybody.
 	Pings       []discordsim.ID `json:"pings,omitempty"`
+	PingRoles   []discordsim.ID `json:"ping_roles,omitempty"`
+	PingAll     bool            `json:"ping_all,omitempty"`
+	Stickers    []string        `json:"stickers,omitempty"`
 	Attachments []attachment    `json:"attachments,omitempty"`
 	Reactions   []reaction      `json:"reactions,omitempty"`
 	Embeds      json.RawMessage `json:"embeds,omitempty"`
@@ -64,7 +67,14 @@ func messageOf(v discordsim.View, m discordsim.Message) message {
 	out := message{
 		ID: m.ID, Channel: m.Channel, Author: m.Author, Content: m.Content, Created: m.Created, Edited: !m.Edited.IsZero(),
 		Embeds: m.Embeds, Components: m.Components, Ephemeral: m.VisibleTo != "", Loading: m.Flags&discordsim.FlagLoading != 0,
-		Pings: m.Pings.Users,
+		Pings: m.Pings.Users, PingRoles: m.Pings.Roles, PingAll: m.Pings.Everyone || m.Pings.Here,
+	}
+	for _, id := range m.Stickers {
+		sticker, ok := v.Sticker(id)
+		if !ok {
+			sticker.Name = "sticker"
+		}
+		out.Stickers = append(out.Stickers, sticker.Name)
 	}
 	if m.ReplyTo != "" {
 		out.ReplyTo = &reference{ID: m.ReplyTo, Deleted: true}
@@ -108,8 +118,8 @@ func noteOf(v discordsim.View, e discordsim.Entry) (n note, ok bool) {
 		return n.with(v, noteCommands, "", struct{}{}), true
 	case discordsim.GatewayIdentified, discordsim.GatewayResumed, discordsim.GatewayClosed:
 		return n.with(v, noteLink, "", map[string]any{"connected": v.Connected()}), true
-	case discordsim.ChannelCreated:
-		return n.with(v, noteWorld, "", struct{}{}), true
+	case discordsim.ChannelCreated, discordsim.ChannelUpdated, discordsim.ChannelDeleted:
+		return n.with(v, noteChannels, "", struct{}{}), true
 	}
 	return note{}, false
 }
