@@ -5,8 +5,16 @@ import { toast } from "./dom.js";
 
 async function answer(response) {
   const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(body.error || `the playground answered ${response.status}`);
+  if (!response.ok) throw new Refusal(body, response.status);
   return body;
+}
+
+// Refusal is what the server did not do; where Discord is it that refuses, with Discord's code and the fields' problems.
+class Refusal extends Error {
+  constructor(body, status) {
+    super(body.code ? `${body.error} (${body.code})` : sentence(body.error || `the playground answered ${status}`));
+    this.more = (body.problems || []).map((p) => `${p.path}: ${p.message} (${p.code})`);
+  }
 }
 
 // act does something as the current person. It answers undefined when that failed, which the person was told then.
@@ -16,7 +24,8 @@ export async function act(name, fields) {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ person: state.me, ...fields }),
     }));
   } catch (err) {
-    toast(err instanceof TypeError ? "The playground is not running any more." : sentence(err.message));
+    if (err instanceof Refusal) toast(err.message, err.more);
+    else toast(err instanceof TypeError ? "The playground is not running any more." : String(err));
     return undefined;
   }
 }
@@ -29,7 +38,7 @@ export async function look(name, query) {
   }
 }
 
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + ".";
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 // encodeFile reads a file as the server takes it.
 export function encodeFile(f) {

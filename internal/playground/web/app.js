@@ -59,7 +59,7 @@ function remember() {
   keepMine("at", at);
 }
 
-on("select snapshot", header);
+on("select snapshot here", header);
 on("link snapshot", tools);
 on("link snapshot", banner);
 onPanels(() => { header(); tools(); });

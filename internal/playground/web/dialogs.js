@@ -1,6 +1,6 @@
-// What the bot asks for in a form of its own, and the answers to a press.
+// What the bot asks for in a form of its own, the answers to a press, and the page's own small forms.
 
-import { h, toast } from "./dom.js";
+import { $, h, toast } from "./dom.js";
 import { state, user } from "./store.js";
 import { act } from "./api.js";
 
@@ -8,58 +8,87 @@ import { act } from "./api.js";
 export async function interact(name, fields) {
   const a = await act(name, fields);
   if (!a) return false;
-  if (a.silent) toast(`${user(state.bot).name} did not respond.`);
+  if (a.silent) {
+    const bot = user(state.bot).name;
+    toast(name === "slash" ? "The application did not respond." : "This interaction failed.", [`${bot} sent no answer within 3 seconds.`]);
+  }
   if (a.modal) openModal(a);
   return true;
 }
 
-function openModal({ interaction, modal }) {
-  const inputs = modal.inputs.map((i) => {
-    const field = h("textarea", {
-      name: i.id, rows: 2, value: i.value || "", required: i.required, minLength: i.min_length || 0, maxLength: i.max_length || 4000,
-    });
-    return { id: i.id, field, row: h("label", { class: "field" }, h("span", null, i.label || i.id, i.required ? h("b", null, " *") : null), field) };
-  });
-  const send = async (e) => {
-    e.preventDefault();
-    const values = Object.fromEntries(inputs.map((i) => [i.id, i.field.value]));
-    if (await interact("submit", { interaction, values })) dialog.close();
-  };
-  const form = h("form", { onsubmit: send },
-    h("h2", null, modal.title), inputs.map((i) => i.row),
-    h("div", { class: "buttons" },
-      h("button", { type: "button", class: "button grey", onclick: () => dialog.close() }, "Cancel"),
-      h("button", { type: "submit", class: "button blue" }, "Submit")));
+// openDialog shows a form over everything. The browser keeps the focus inside, closes it on Escape and gives the focus
+// back. submit answers whether the form is done.
+export function openDialog(title, fields, { send = "Submit", submit }) {
+  const problem = h("p", { class: "problem", role: "alert", hidden: true });
+  const button = h("button", { type: "submit", class: "button blue" }, send);
+  let busy = false;
+  const form = h("form", {
+    noValidate: true,
+    onsubmit: async (e) => {
+      e.preventDefault();
+      if (busy) return;
+      const wrong = [...form.elements].find((x) => x.willValidate && !x.validity.valid);
+      if (wrong) {
+        problem.textContent = wrong.validity.valueMissing ? "This field is required." : wrong.validationMessage;
+        problem.hidden = false;
+        wrong.focus();
+        return;
+      }
+      busy = true;
+      const done = await submit();
+      busy = false;
+      if (done) dialog.close();
+    },
+  }, h("h2", null, title), fields, problem, h("div", { class: "buttons" },
+    h("button", { type: "button", class: "button grey", onclick: () => dialog.close() }, "Cancel"), button));
   form.addEventListener("keydown", (e) => {
     if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) form.requestSubmit();
-  });
-  const dialog = h("dialog", { class: "modal", "aria-label": modal.title, onclose: () => dialog.remove() }, form);
-  document.body.append(dialog);
-  dialog.showModal();
-  inputs[0]?.field.focus();
-}
-
-const reactions = ["👍", "👎", "😄", "🎉", "😕", "❤️", "🚀", "👀", "✅", "❌", "🤔", "🍵"];
-
-// pickReaction offers emojis beside an element.
-export function pickReaction(anchor, picked) {
-  document.querySelector(".picker")?.remove();
-  const close = () => { picker.remove(); document.removeEventListener("pointerdown", outside, true); };
-  const outside = (e) => { if (!picker.contains(e.target)) close(); };
-  const picker = h("div", { class: "picker", role: "menu", "aria-label": "Reactions" }, reactions.map((r) => h("button", {
-    type: "button", role: "menuitem", onclick: () => { close(); picked(r); },
-  }, r)));
-  picker.addEventListener("keydown", (e) => {
-    const all = [...picker.children], at = all.indexOf(document.activeElement);
-    if (e.key === "Escape") { close(); anchor.focus(); }
-    if (e.key === "ArrowRight") all[(at + 1) % all.length].focus();
-    if (e.key === "ArrowLeft") all[(at + all.length - 1) % all.length].focus();
     e.stopPropagation();
   });
-  const box = anchor.getBoundingClientRect();
-  picker.style.top = `${Math.max(8, box.top - 92)}px`;
-  picker.style.left = `${Math.max(8, box.right - 240)}px`;
-  document.body.append(picker);
-  document.addEventListener("pointerdown", outside, true);
-  picker.firstChild.focus();
+  const back = document.activeElement;
+  const dialog = h("dialog", {
+    "aria-label": title,
+    onclose: () => {
+      document.body.append($("toasts"));
+      dialog.remove();
+      if (back?.isConnected) back.focus({ preventScroll: true });
+    },
+  }, form);
+  document.body.append(dialog);
+  dialog.showModal();
+  form.querySelector("input, textarea, select")?.focus();
+  return dialog;
+}
+
+function openModal({ interaction, modal }) {
+  const inputs = modal.inputs.map((i) => {
+    const most = i.max_length || 4000;
+    const props = { name: i.id, value: i.value || "", required: i.required, placeholder: i.placeholder || "", autocomplete: "off" };
+    const field = i.paragraph ? h("textarea", { rows: 4, ...props }) : h("input", { type: "text", ...props });
+    if (i.min_length) field.minLength = i.min_length;
+    field.maxLength = most;
+    const count = h("small", { "aria-hidden": "true" });
+    const tell = () => { count.textContent = `${field.value.length}/${most}`; };
+    field.addEventListener("input", tell);
+    tell();
+    const row = h("label", { class: "field" }, h("span", null, i.label || i.id, i.required ? h("b", null, " *") : null), i.description ? h("span", null, i.description) : null, field, count);
+    return { id: i.id, field, row };
+  });
+  openDialog(modal.title, inputs.map((i) => i.row), {
+    submit: () => interact("submit", { interaction, values: Object.fromEntries(inputs.map((i) => [i.id, i.field.value])) }),
+  });
+}
+
+// askThread asks for the name of a thread and opens it; opened is called with its id.
+export function askThread(channel, message, name, opened) {
+  const field = h("input", { type: "text", value: name, maxLength: 100, required: true, autocomplete: "off" });
+  openDialog("Create a thread", [h("label", { class: "field" }, h("span", null, "Name of the thread"), field)], {
+    send: "Create thread",
+    submit: async () => {
+      const a = await act("thread", { channel, message, name: field.value });
+      if (a) opened(a.id);
+      return Boolean(a);
+    },
+  });
+  field.select();
 }

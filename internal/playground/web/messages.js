@@ -1,118 +1,191 @@
-// The message list: one element per message, redrawn alone when that message changes.
+// The message list: the part of a channel that this page holds, one element per message, lengthened at either end while
+// somebody scrolls, with live messages at its end.
 
-import { $, h, fill, append, avatar, clock, when, size } from "./dom.js";
-import { state, on, emit, user, here, messagesIn, findMessage, addOlder } from "./store.js";
+import { $, h, fill, append, toast } from "./dom.js";
+import { state, on, emit, user, here, messagesIn, findMessage, addOlder, addNewer, replace, select } from "./store.js";
 import { act, look } from "./api.js";
-import { render, plain } from "./markdown.js";
-import { components, embeds } from "./components.js";
-import { pickReaction } from "./dialogs.js";
+import { plain } from "./markdown.js";
+import { build, toolbar, dots, react, isMine, mayDelete, mayThread, openThread, copyText } from "./message.js";
+import { toTyped, toWire } from "./names.js";
 import { welcome } from "./welcome.js";
-import { icon } from "./icons.js";
 
 const box = $("messages");
-let drawn = new Map(); // id -> element
+const present = $("present");
+let drawn = new Map(); // id -> slot
+let top = null; // what stands above the oldest message
 let editing = ""; // the message being edited
+let busy = false; // a part is on its way
 
-const groupGap = 7 * 60 * 1000;
+const slotOf = (id) => drawn.get(id);
+const articleOf = (id) => drawn.get(id)?.lastElementChild;
 
-// joined tells whether a message stands under the one before without a head of its own.
-function joined(m, before) {
-  return before && before.author === m.author && !m.reply_to && !m.command && Boolean(before.ephemeral) === Boolean(m.ephemeral) &&
-    new Date(m.created) - new Date(before.created) < groupGap && sameDay(m, before);
+// --- drawing
+
+function slot(list, i) {
+  const m = list[i];
+  const s = build(m, list[i - 1] || starter(i), { jump, editor: m.id === editing ? editor(m) : null });
+  drawn.set(m.id, s);
+  return s;
 }
 
-const sameDay = (a, b) => new Date(a.created).toDateString() === new Date(b.created).toDateString();
+// starter is the message that a thread was opened from, which stands above the thread's first one.
+const starter = (i) => (i === 0 && !state.more.get(state.current) ? here()?.starter : undefined);
 
-function build(m, before) {
-  const head = !joined(m, before);
-  const author = user(m.author);
-  const pinged = (m.pings || []).includes(state.me) && m.author !== state.me;
-  return h("article", {
-    class: ["message", head ? "head" : "", m.ephemeral ? "ephemeral" : "", pinged ? "pinged" : ""].filter(Boolean).join(" "),
-    id: `m${m.id}`, tabIndex: -1, data: { id: m.id }, "aria-label": `${author.name}, ${clock(m.created)}`,
-  },
-  before && sameDay(m, before) ? null : h("div", { class: "day" }, h("span", null, new Date(m.created).toLocaleDateString([], { dateStyle: "long" }))),
-  m.command ? used(m.command) : null,
-  m.reply_to ? reference(m.reply_to) : null,
-  head ? avatar(author) : h("time", { class: "hover-time" }, clock(m.created)),
-  h("div", { class: "body" },
-    head ? h("div", { class: "byline" }, h("span", { class: "author", style: author.color ? { color: author.color } : {} }, author.name),
-      author.bot ? h("span", { class: "tag" }, "APP") : null,
-      h("time", { dateTime: m.created }, when(m.created))) : null,
-    m.id === editing ? editor(m) : content(m),
-    (m.attachments || []).map(attachment),
-    embeds(m.embeds), components(m, m.components), reactions(m),
-    m.ephemeral ? h("div", { class: "only-you" }, icon("eye"), "Only you can see this • ",
-      h("button", { type: "button", class: "linklike", onclick: () => act("delete", { message: m.id }) }, "Dismiss message")) : null),
-  toolbar(m));
+function head() {
+  if (state.more.get(state.current)) return h("div", { class: "older" }, h("button", { type: "button", class: "linklike", onclick: () => lengthen("before") }, "Show older messages"));
+  const s = here()?.starter;
+  return h("div", { class: "beginning" }, welcome(), s ? build(s, undefined, { jump: () => goto(here().parent, s.id) }) : null);
 }
 
-function content(m) {
-  if (m.loading && !m.content) return h("div", { class: "thinking" }, dots(), `${user(m.author).name} is thinking…`);
-  const out = h("div", { class: "markup" }, render(m.content));
-  const last = out.lastElementChild?.matches(".line, .subtext") ? out.lastElementChild : out;
-  if (m.edited && !user(m.author).bot) last.append(h("span", { class: "edited", title: "This message was edited" }, "(edited)"));
-  return out;
+function drawAll() {
+  drawn = new Map();
+  const list = messagesIn(state.current);
+  top = head();
+  fill(box, top, list.map((_, i) => slot(list, i)));
+  rove(list[list.length - 1]?.id);
+  drawPresent();
 }
 
-export const dots = () => h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
-
-function used(c) {
-  return h("div", { class: "reference" }, avatar(user(c.user), true), h("b", null, user(c.user).name), " used ", h("span", { class: "mention" }, "/" + c.name));
+function drawTop() {
+  const now = head();
+  top?.replaceWith(now);
+  top = now;
 }
 
-function reference(r) {
-  if (r.deleted) return h("div", { class: "reference" }, h("em", null, "Original message was deleted"));
-  return h("button", { type: "button", class: "reference", title: "Go to that message", onclick: () => jump(r.id) },
-    avatar(user(r.author), true), h("b", null, user(r.author).name), h("span", { class: "excerpt" }, plain(r.content) || "Press to see the attachment"));
+// redraw draws one message again, and puts the focus back where it was in it.
+function redraw(id) {
+  const list = messagesIn(state.current);
+  const i = list.findIndex((m) => m.id === id);
+  if (i < 0) return;
+  const old = slotOf(id);
+  const focused = old?.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.dataset.key, acting = old?.querySelector(".toolbar"), stop = old?.lastElementChild.tabIndex === 0;
+  const s = slot(list, i);
+  if (old) old.replaceWith(s);
+  else if (i + 1 < list.length && drawn.has(list[i + 1].id)) slotOf(list[i + 1].id).before(s);
+  else box.append(s);
+  if (acting) showTools(s.lastElementChild);
+  if (stop) s.lastElementChild.tabIndex = 0;
+  if (focused && document.activeElement !== focused) {
+    const again = key ? [...s.querySelectorAll("[data-key]")].find((e) => e.dataset.key === key) : null;
+    (again || s.lastElementChild).focus({ preventScroll: true });
+  }
 }
 
-export function jump(id) {
-  const e = drawn.get(id);
-  if (!e) return;
+// still changes the list without moving what is on the screen.
+function still(change) {
+  const edge = box.getBoundingClientRect().top;
+  const anchor = [...drawn.values()].map((s) => s.lastElementChild).find((e) => e.getBoundingClientRect().bottom > edge);
+  const before = anchor?.getBoundingClientRect().top;
+  change();
+  if (anchor?.isConnected) box.scrollTop += anchor.getBoundingClientRect().top - before;
+}
+
+// lengthen fetches what comes before or after what is held.
+async function lengthen(side) {
+  if (busy) return;
+  const c = state.current, list = messagesIn(c);
+  if (!list.length) return;
+  busy = true;
+  const a = await look("history", { channel: c, [side]: side === "before" ? list[0].id : list[list.length - 1].id });
+  busy = false;
+  if (!a || c !== state.current) return;
+  still(() => {
+    const known = new Set(list.map((m) => m.id));
+    const gone = side === "before" ? addOlder(c, a) : addNewer(c, a);
+    for (const m of gone) {
+      slotOf(m.id)?.remove();
+      drawn.delete(m.id);
+    }
+    const fresh = [];
+    list.forEach((m, i) => { if (!known.has(m.id)) fresh.push(slot(list, i)); });
+    if (side === "before") {
+      const first = list.find((m) => known.has(m.id));
+      drawTop();
+      top.after(...fresh);
+      if (first) redraw(first.id); // Its head depends on the one before.
+    } else {
+      box.append(...fresh);
+      if (gone.length) {
+        drawTop();
+        redraw(list[0].id);
+      }
+    }
+  });
+  drawPresent();
+  scrolled();
+}
+
+// show holds the part of the channel around a message, or its newest part.
+async function show(query) {
+  const c = state.current;
+  const a = await look("history", { channel: c, ...query });
+  if (!a || c !== state.current) return false;
+  replace(c, a);
+  edit("");
+  drawAll();
+  return true;
+}
+
+async function toPresent() {
+  if (state.newer.has(state.current) && !await show({})) return;
+  toEnd();
+  emit("compose");
+}
+
+// jump goes to a message of the current channel.
+export async function jump(id) {
+  if (!drawn.has(id) && (!await show({ around: id }) || !drawn.has(id))) {
+    toast("That message is not there any more.");
+    return;
+  }
+  const e = articleOf(id);
   e.scrollIntoView({ block: "center" });
   e.focus({ preventScroll: true });
-  e.classList.remove("flash");
+  const name = matchMedia("(prefers-reduced-motion: reduce)").matches ? "reduced-flash" : "flash";
+  e.classList.remove(name);
   void e.offsetWidth; // Starts the animation again.
-  e.classList.add("flash");
+  e.classList.add(name);
+  setTimeout(() => e.classList.remove(name), 2000);
 }
 
-function attachment(a) {
-  if (/^image\/(png|jpeg|gif|webp)$/.test(a.type)) {
-    // The size is known beforehand, so that nothing moves when the picture arrives.
-    const scale = Math.min(1, 400 / (a.width || 400), 300 / (a.height || 300));
-    return h("a", { class: "picture", href: a.url, target: "_blank", rel: "noopener" },
-      h("img", { src: a.url, alt: a.name, width: Math.round((a.width || 400) * scale), height: Math.round((a.height || 300) * scale) }));
+function goto(c, id) {
+  if (c !== state.current) select(c);
+  if (id) jump(id);
+}
+
+// --- where the list stands
+
+const near = () => box.scrollHeight - box.scrollTop - box.clientHeight < 90;
+const toEnd = () => { box.scrollTop = box.scrollHeight; };
+
+function scrolled() {
+  const at = near() && !state.newer.has(state.current);
+  if (at !== state.atEnd) {
+    state.atEnd = at;
+    drawPresent();
   }
-  return h("a", { class: "file", href: a.url, download: a.name }, icon("file"),
-    h("span", null, h("span", { class: "file-name" }, a.name), h("span", { class: "file-size" }, size(a.size))));
+  if (box.scrollTop < 600 && state.more.get(state.current)) lengthen("before");
+  else if (state.newer.has(state.current) && box.scrollHeight - box.scrollTop - box.clientHeight < 600) lengthen("after");
 }
 
-function reactions(m) {
-  if (!m.reactions?.length) return null;
-  return h("div", { class: "reactions" }, m.reactions.map((r) => {
-    const mine = r.users.includes(state.me);
-    return h("button", {
-      type: "button", class: mine ? "mine" : "", "aria-pressed": String(mine), title: r.users.map((u) => user(u).name).join(", "),
-      onclick: () => act(mine ? "unreact" : "react", { message: m.id, emoji: r.emoji }),
-    }, r.emoji.replace(/:\d+$/, ""), " ", String(r.users.length));
-  }));
+let missed = 0; // live messages that came while older ones were read
+
+function drawPresent() {
+  const ahead = state.newer.get(state.current);
+  if (state.atEnd) missed = 0;
+  const far = ahead !== undefined || box.scrollHeight - box.scrollTop - box.clientHeight > 1200;
+  const n = (ahead || 0) + missed;
+  present.hidden = state.atEnd || (!far && !n);
+  if (present.hidden) return;
+  fill(present, h("button", { type: "button", onclick: toPresent }, n ? `${n} new ${n === 1 ? "message" : "messages"}` : "You are reading older messages", h("span", null, "Jump to the present ↓")));
 }
 
-function toolbar(m) {
-  const tool = (label, sign, f) => h("button", { type: "button", title: label, "aria-label": label, onclick: f }, icon(sign));
-  const mine = m.author === state.me;
-  return h("div", { class: "toolbar", role: "toolbar", "aria-label": "Message actions" },
-    state.turns.about(m) || shownDecision(m) ? tool("Inspect the turn (I)", "inspect", () => emit("inspect", m)) : null,
-    m.ephemeral ? null : tool("Add a reaction (+)", "smile", (e) => react(m, e.currentTarget)),
-    m.ephemeral ? null : tool("Reply (R)", "reply", () => emit("reply", m)),
-    mine ? tool("Edit (E)", "edit", () => edit(m.id)) : null,
-    mine || here()?.can_manage || m.ephemeral ? tool("Delete (Del)", "trash", () => act("delete", { message: m.id })) : null);
-}
+box.addEventListener("scroll", scrolled, { passive: true });
+// The list stays at its end while it is resized.
+new ResizeObserver(() => { if (state.atEnd) toEnd(); }).observe(box);
 
-const shownDecision = (m) => m.author !== state.bot && state.turns.decisionAbout(m);
-
-const react = (m, at) => pickReaction(at, (emoji) => act("react", { message: m.id, emoji }));
+// --- editing
 
 // edit opens the editor in a message, or closes it for no id.
 export function edit(id) {
@@ -121,138 +194,62 @@ export function edit(id) {
   if (was) redraw(was);
   if (!id) return;
   redraw(id);
-  const field = drawn.get(id)?.querySelector("textarea");
+  const field = articleOf(id)?.querySelector("textarea");
   field?.focus();
   field?.setSelectionRange(field.value.length, field.value.length);
 }
 
 function editor(m) {
   const field = h("textarea", { class: "edit", "aria-label": "Edit the message", value: toTyped(m.content), rows: Math.min(10, m.content.split("\n").length) });
-  field.addEventListener("keydown", async (e) => {
+  const cancel = () => { edit(""); emit("compose"); };
+  const save = async () => {
+    const text = toWire(field.value);
+    if (text === m.content || await act("edit", { message: m.id, text })) cancel();
+  };
+  field.addEventListener("keydown", (e) => {
     if (e.isComposing) return;
     e.stopPropagation();
-    if (e.key === "Escape") {
-      edit("");
-      emit("compose");
-    }
+    if (e.key === "Escape") cancel();
     if (e.key === "Enter" && !e.shiftKey) {
       e.preventDefault();
-      const text = toWire(field.value);
-      if (text.trim() === "" || await act("edit", { message: m.id, text })) {
-        edit("");
-        emit("compose");
-      }
+      save();
     }
   });
-  return h("div", null, field, h("div", { class: "hint" }, "Escape to cancel • Enter to save"));
+  return h("div", null, field, h("div", { class: "hint" }, "Escape to ", h("button", { type: "button", class: "linklike", onclick: cancel }, "cancel"), " • Enter to ", h("button", { type: "button", class: "linklike", onclick: save }, "save")));
 }
 
-// People type names; messages carry ids.
-export function toTyped(text) {
-  return text.replace(/<@!?(\d{1,20})>/g, (whole, id) => (state.users[id] ? "@" + state.users[id].name : whole));
+// --- one message at a time has tools and is a stop of the Tab key; arrows go to the others
+
+let acting = null;
+
+function showTools(article) {
+  if (acting && acting !== article) acting.querySelector(":scope > .toolbar")?.remove();
+  acting?.classList.remove("acting");
+  acting = article;
+  if (!article || article.querySelector(":scope > .toolbar") || article.closest(".beginning")) return;
+  const m = messagesIn(state.current).find((x) => x.id === article.dataset.id);
+  if (!m || m.id === editing) return;
+  article.classList.add("acting");
+  article.append(toolbar(m, edit));
 }
 
-export function toWire(text) {
-  const named = Object.entries(state.users).sort(([, a], [, b]) => b.name.length - a.name.length);
-  let out = "";
-  for (let i = 0; i < text.length;) {
-    const found = text[i] === "@" && !/\w/.test(text[i - 1] || "") ? named.find(([, u]) => follows(text, i + 1, u.name)) : undefined;
-    out += found ? `<@${found[0]}>` : text[i];
-    i += found ? found[1].name.length + 1 : 1;
-  }
-  return out;
+function rove(id) {
+  for (const e of box.querySelectorAll(".message[tabindex='0']")) e.tabIndex = -1;
+  const e = articleOf(id);
+  if (e) e.tabIndex = 0;
 }
 
-function follows(text, at, name) {
-  return text.slice(at, at + name.length).toLowerCase() === name.toLowerCase() && !/\w/.test(text[at + name.length] || "");
-}
-
-const near = () => box.scrollHeight - box.scrollTop - box.clientHeight < 90;
-const toEnd = () => { box.scrollTop = box.scrollHeight; };
-
-function drawAll() {
-  drawn = new Map();
-  editing = "";
-  const list = messagesIn(state.current);
-  const more = state.more.get(state.current);
-  const top = more ? h("div", { class: "older" }, h("button", { type: "button", class: "linklike", onclick: older }, "Show older messages")) : welcome();
-  fill(box, top);
-  list.forEach((m, i) => {
-    const e = build(m, list[i - 1]);
-    drawn.set(m.id, e);
-    box.append(e);
-  });
-  toEnd();
-}
-
-async function older() {
-  const c = state.current;
-  const a = await look("history", { channel: c, before: messagesIn(c)[0]?.id || "" });
-  if (!a || c !== state.current) return;
-  const height = box.scrollHeight;
-  addOlder(c, a.messages, a.more);
-  drawAll();
-  box.scrollTop = box.scrollHeight - height;
-}
-
-// redraw draws one message again, and the next one, whose head may depend on it.
-function redraw(id) {
-  const list = messagesIn(state.current);
-  const i = list.findIndex((m) => m.id === id);
-  if (i < 0) return;
-  const old = drawn.get(id);
-  const focused = old?.contains(document.activeElement);
-  const e = build(list[i], list[i - 1]);
-  drawn.set(id, e);
-  if (old) old.replaceWith(e);
-  else if (i + 1 < list.length && drawn.has(list[i + 1].id)) drawn.get(list[i + 1].id).before(e);
-  else box.append(e);
-  if (focused && document.activeElement === document.body) e.focus({ preventScroll: true });
-}
-
-on("message", ({ message: m, isNew }) => {
-  if (m.channel !== state.current) return;
-  // Somebody else's change must not take the text that is being edited.
-  if (m.id === editing && !isNew) return;
-  const stick = near() || (isNew && m.author === state.me);
-  redraw(m.id);
-  // A reply shows what it replies to.
-  if (!isNew) {
-    for (const other of messagesIn(m.channel)) {
-      if (other.reply_to?.id === m.id && other.id !== editing) {
-        other.reply_to.content = m.content.slice(0, 200);
-        redraw(other.id);
-      }
-    }
-  }
-  if (stick) toEnd();
+box.addEventListener("pointerover", (e) => {
+  const article = e.target.closest?.(".message");
+  if (article && !(acting?.contains(document.activeElement) && acting.matches(":focus-within .toolbar *"))) showTools(article);
 });
-
-on("deleted", ({ id, channel }) => {
-  if (channel !== state.current) return;
-  const e = drawn.get(id);
-  const next = e?.nextElementSibling?.dataset.id;
-  if (e?.contains(document.activeElement)) emit("compose");
-  e?.remove();
-  drawn.delete(id);
-  if (editing === id) editing = "";
-  if (next) redraw(next);
-  for (const other of messagesIn(channel)) {
-    if (other.reply_to?.id === id) {
-      other.reply_to = { id, deleted: true };
-      redraw(other.id);
-    }
-  }
+box.addEventListener("focusin", (e) => {
+  const article = e.target.closest?.(".message");
+  if (!article) return;
+  showTools(article);
+  rove(article.dataset.id);
 });
-
-// A turn that begins makes its messages ones to be inspected.
-on("turn", (t) => {
-  if (!t || t.channel !== state.current || !t.message || t.marked) return;
-  t.marked = true;
-  if (drawn.has(t.message) && t.message !== editing) redraw(t.message);
-});
-
-on("select", drawAll);
+box.addEventListener("pointerleave", () => { if (!acting?.contains(document.activeElement)) showTools(null); });
 
 box.addEventListener("keydown", (e) => {
   if (e.target.matches("textarea, input, select")) return;
@@ -260,34 +257,168 @@ box.addEventListener("keydown", (e) => {
   const all = [...box.querySelectorAll(".message")];
   const at = all.indexOf(focused);
   const m = focused && findMessage(focused.dataset.id);
-  const go = (e, to) => { e.preventDefault(); all[Math.max(0, Math.min(all.length - 1, to))]?.focus(); };
-  if (e.key === "ArrowUp") go(e, at < 0 ? all.length - 1 : at - 1);
-  else if (e.key === "ArrowDown") at === all.length - 1 ? emit("compose") : go(e, at + 1);
+  const go = (to) => { e.preventDefault(); all[Math.max(0, Math.min(all.length - 1, to))]?.focus(); };
+  if (e.key === "ArrowUp") go(at < 0 ? all.length - 1 : at - 1);
+  else if (e.key === "ArrowDown" && at === all.length - 1 && !state.newer.has(state.current)) { e.preventDefault(); emit("compose"); }
+  else if (e.key === "ArrowDown") go(at + 1);
   else if (e.key === "Escape") emit("compose");
-  else if (!m || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("button, a")) return;
-  else if (e.key === "r" && !m.ephemeral) { e.preventDefault(); emit("reply", m); }
-  else if (e.key === "e" && m.author === state.me) { e.preventDefault(); edit(m.id); }
+  else if (e.key === "End" && !e.ctrlKey) { e.preventDefault(); toPresent(); }
+  else if (e.key === "Home" && !e.ctrlKey) { e.preventDefault(); box.scrollTop = 0; }
+  else if (!m || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("button, a, [role=button]")) return;
+  else if (e.key === "r" && !m.ephemeral && here()?.can_send) { e.preventDefault(); emit("reply", m); }
+  else if (e.key === "e" && isMine(m)) { e.preventDefault(); edit(m.id); }
+  else if (e.key === "t" && mayThread(m)) { e.preventDefault(); openThread(m); }
+  else if (e.key === "c" && m.content) { e.preventDefault(); copyText(m); }
   else if (e.key === "+" && !m.ephemeral) { e.preventDefault(); react(m, focused); }
   else if (e.key === "i") { e.preventDefault(); emit("inspect", m); }
-  else if (e.key === "Delete" && (m.author === state.me || here()?.can_manage || m.ephemeral)) act("delete", { message: m.id });
+  else if (e.key === "Delete" && mayDelete(m)) act("delete", { message: m.id });
 });
 
-// The list stays at its end while it is resized.
-let atEnd = true;
-box.addEventListener("scroll", () => { atEnd = near(); }, { passive: true });
-new ResizeObserver(() => { if (atEnd) toEnd(); }).observe(box);
+// --- what happens
 
-// typing line
+on("message", ({ message: m, isNew }) => {
+  tell(m);
+  if (m.channel !== state.current) return;
+  // Somebody else's change must not take the text that is being edited.
+  if (m.id === editing && !isNew) return;
+  const stick = state.atEnd || (isNew && isMine(m));
+  const list = messagesIn(m.channel);
+  if (isNew && list[list.length - 1].id === m.id) rove(m.id);
+  if (isNew && !stick) missed++;
+  const change = () => {
+    redraw(m.id);
+    const next = list[list.findIndex((x) => x.id === m.id) + 1];
+    if (isNew && next) redraw(next.id);
+    // A reply shows what it replies to.
+    if (!isNew) {
+      for (const other of list) {
+        if (other.reply_to?.id === m.id && other.id !== editing) {
+          other.reply_to.content = m.content.slice(0, 200);
+          redraw(other.id);
+        }
+      }
+    }
+  };
+  if (stick) {
+    change();
+    toEnd();
+  } else {
+    still(change);
+    drawPresent();
+  }
+});
+
+on("ahead", (c) => { if (c === state.current) drawPresent(); });
+
+on("dropped", ({ channel, gone }) => {
+  if (channel !== state.current) return;
+  for (const m of gone) {
+    slotOf(m.id)?.remove();
+    drawn.delete(m.id);
+  }
+  drawTop();
+  const first = messagesIn(channel)[0];
+  if (first) redraw(first.id);
+});
+
+on("deleted", ({ id, channel }) => {
+  if (channel !== state.current) return;
+  const s = slotOf(id);
+  const next = s?.nextElementSibling?.dataset.slot, before = s?.previousElementSibling?.dataset?.slot;
+  if (editing === id) editing = "";
+  if (s?.contains(document.activeElement)) (articleOf(next) || articleOf(before))?.focus({ preventScroll: true });
+  s?.remove();
+  drawn.delete(id);
+  if (next) redraw(next);
+  for (const other of messagesIn(channel)) {
+    if (other.reply_to?.id === id) {
+      other.reply_to = { id, deleted: true };
+      redraw(other.id);
+    }
+  }
+  if (state.atEnd) toEnd();
+  if (!box.querySelector(".message[tabindex='0']")) rove(messagesIn(channel).at(-1)?.id);
+});
+
+// A turn that begins makes its messages ones to be inspected.
+on("turn", (t) => {
+  if (!t || !acting || acting.dataset.id !== t.message || t.marked) return;
+  t.marked = true;
+  redraw(t.message);
+});
+
+// A thread that was opened, renamed or closed shows under its message.
+on("here", () => {
+  for (const id of [...drawn.keys()]) {
+    const open = state.channels.find((c) => c.id === id);
+    const card = slotOf(id).querySelector(".thread-card b");
+    if ((open?.name || "") !== (card?.textContent || "") && id !== editing) redraw(id);
+  }
+  if (state.atEnd) toEnd();
+});
+on("goto", (id) => goto(id));
+
+let shown = "";
+on("select", (again) => {
+  const c = state.current;
+  // After a lost connection the reader stays where they were.
+  if (again === true && shown === c && !state.atEnd) {
+    const edge = box.getBoundingClientRect().top;
+    const reading = [...drawn.keys()].find((id) => articleOf(id).getBoundingClientRect().bottom > edge);
+    if (reading) {
+      const before = articleOf(reading).getBoundingClientRect().top;
+      show({ around: reading }).then((ok) => {
+        if (ok && drawn.has(reading)) box.scrollTop += articleOf(reading).getBoundingClientRect().top - before;
+      });
+      return;
+    }
+  }
+  if (shown !== c || again !== true) editing = "";
+  shown = c;
+  missed = 0;
+  if (!state.messages.has(c) && here()) {
+    fill(box, h("div", { class: "older" }, "Loading…"));
+    show({}).then(toEnd);
+    return;
+  }
+  drawAll();
+  toEnd();
+  state.atEnd = true;
+  drawPresent();
+});
+
+// --- what is read aloud: a message once it is complete, not each step of its way
+
+const telling = new Map(); // id -> timer
+function tell(m) {
+  const old = telling.get(m.id);
+  clearTimeout(old);
+  const recent = Date.now() - new Date(m.created) < 15 * 60 * 1000;
+  if (m.author === state.me || m.channel !== state.current || m.loading || (!old && m.edited && !recent)) return;
+  telling.set(m.id, setTimeout(() => {
+    telling.delete(m.id);
+    const now = findMessage(m.id);
+    if (now && now.channel === state.current) $("announce").textContent = `${user(now.author).name}: ${plain(now.content) || "an attachment"}`;
+  }, 1500));
+}
+
+// --- typing line
+
 const line = $("typing");
+let typingNames = "";
 function drawTyping() {
   const now = Date.now();
   const names = [];
   for (const [u, until] of state.typing.get(state.current) || []) {
     if (until > now && u !== state.me) names.push(user(u).name);
   }
-  const text = names.length === 1 ? " is typing…" : " are typing…";
+  if (names.join() === typingNames) return;
+  typingNames = names.join();
   fill(line);
-  if (names.length) append(line, [dots(), h("b", null, names.join(", ")), text]);
+  const text = names.length === 1 ? " is typing…" : " are typing…";
+  if (names.length > 3) append(line, [dots(), "Several people are typing…"]);
+  else if (names.length) append(line, [dots(), names.flatMap((n, i) => [i ? (i === names.length - 1 ? " and " : ", ") : "", h("b", null, n)]), text]);
 }
 on("typing select", drawTyping);
 setInterval(drawTyping, 1000);
+

@@ -3,12 +3,15 @@
 import { Turns } from "./turns.js";
 
 export const state = {
-  me: "", bot: "", connected: false, online: false, model: "", offline: false, data: "", guild: "",
-  users: {}, people: [], channels: [], current: "",
-  messages: new Map(), // channel -> messages, oldest first
-  more: new Map(), // channel -> whether there are older ones
+  me: "", bot: "", connected: false, online: false, model: "", offline: false, data: "", guild: "", guildID: "",
+  users: {}, roles: {}, people: [], channels: [], current: "",
+  messages: new Map(), // channel -> the part of it that this page holds, oldest first
+  more: new Map(), // channel -> whether there are older ones than these
+  newer: new Map(), // channel -> how many newer ones came that are not held; absent when the part reaches the end
   typing: new Map(), // channel -> user -> until when
-  unread: new Map(), // channel -> {count, ping}
+  unread: new Map(), // channel -> {count, ping, first}
+  newFrom: "", // the first message of the current channel that was new when it was opened
+  atEnd: true, // the newest message of the current channel is on the screen
   turns: new Turns(),
 };
 
@@ -39,16 +42,27 @@ export function findMessage(id) {
   return undefined;
 }
 
+// pinged tells whether a message called the current person.
+export function pinged(m) {
+  if (m.author === state.me) return false;
+  return Boolean(m.ping_all) || (m.pings || []).includes(state.me) || (m.ping_roles || []).some((r) => (me().roles || []).includes(r));
+}
+
+// threadOf is the open thread that was made from a message; it has the message's id.
+export const threadOf = (m) => state.channels.find((c) => c.kind === "thread" && c.id === m.id);
+
 export function select(id) {
   if (!channel(id)) return;
+  state.newFrom = state.unread.get(id)?.first || "";
   state.current = id;
+  state.atEnd = true;
   state.unread.delete(id);
   emit("select");
   emit("channels");
 }
 
 // Snowflakes are too long for numbers.
-const older = (a, b) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+export const older = (a, b) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 
 function put(list, m) {
   let i = list.length;
@@ -61,45 +75,82 @@ function put(list, m) {
   return true;
 }
 
-// kept bounds what a page holds of one channel.
-const kept = 500;
+// kept bounds what a page holds, and draws, of one channel.
+export const kept = 300;
+
+function unseen(m) {
+  const u = state.unread.get(m.channel) || { count: 0, ping: 0, first: m.id };
+  u.count++;
+  if (pinged(m) || channel(m.channel)?.kind === "dm") u.ping++;
+  if (m.channel !== state.current) state.unread.set(m.channel, u);
+  emit("channels");
+}
+
+// hold keeps a live message and tells whether it is new. "ahead" is one behind what this page holds: it is read when
+// somebody goes there.
+function hold(m) {
+  const list = state.messages.get(m.channel);
+  if (!list) return "ahead";
+  const at = list.findIndex((x) => x.id === m.id);
+  if (at >= 0) {
+    list[at] = m;
+    return "changed";
+  }
+  // What comes before all that is held is an older one that was changed.
+  if (list.length && older(m.id, list[0].id) < 0 && state.more.get(m.channel)) return "ahead";
+  const reading = m.channel === state.current && !state.atEnd;
+  if (state.newer.has(m.channel) || (reading && list.length >= kept)) {
+    if (older(m.id, list[list.length - 1]?.id || "") < 0) return "ahead";
+    state.newer.set(m.channel, (state.newer.get(m.channel) || 0) + 1);
+    return "ahead";
+  }
+  put(list, m);
+  if (!reading && list.length > kept + 50) {
+    const gone = list.splice(0, list.length - kept);
+    state.more.set(m.channel, true);
+    emit("dropped", { channel: m.channel, gone });
+  }
+  return "new";
+}
 
 const take = {
   snapshot(s) {
-    const samePerson = state.me === s.me;
+    const again = state.me === s.me;
     Object.assign(state, {
-      me: s.me, bot: s.bot, connected: s.connected, model: s.model, offline: s.offline, data: s.data, guild: s.guild,
-      users: s.users, people: s.people, channels: s.channels,
+      me: s.me, bot: s.bot, connected: s.connected, model: s.model, offline: s.offline, data: s.data, guild: s.guild, guildID: s.guild_id,
+      users: s.users, roles: s.roles || {}, people: s.people, channels: s.channels,
     });
     state.messages = new Map(Object.entries(s.messages));
     state.more = new Map(s.channels.map((c) => [c.id, c.more]));
+    state.newer = new Map();
     state.typing = new Map();
-    if (!samePerson) state.unread = new Map();
+    if (!again) {
+      state.unread = new Map();
+      state.newFrom = "";
+    }
     state.turns.reset(s.turns || [], s.decisions || []);
     if (!channel(state.current)) state.current = s.channels[0]?.id || "";
-    emit("snapshot");
-    emit("select");
+    emit("snapshot", again);
+    emit("select", again);
     emit("channels");
     emit("commands");
     emit("turns");
   },
+  channels({ channels }) {
+    state.channels = channels;
+    for (const id of [...state.messages.keys()]) if (!channel(id)) state.messages.delete(id);
+    if (!here()) select(channels[0]?.id);
+    emit("channels");
+    emit("here");
+  },
   message(m) {
-    if (!state.messages.has(m.channel)) state.messages.set(m.channel, []);
-    const list = state.messages.get(m.channel);
-    const isNew = put(list, m);
-    if (list.length > kept) {
-      list.shift();
-      state.more.set(m.channel, true);
-    }
     state.typing.get(m.channel)?.delete(m.author);
-    if (isNew && m.author !== state.me && (m.channel !== state.current || document.hidden)) {
-      const u = state.unread.get(m.channel) || { count: 0, ping: 0 };
-      u.count++;
-      if ((m.pings || []).includes(state.me) || channel(m.channel)?.kind === "dm") u.ping++;
-      if (m.channel !== state.current) state.unread.set(m.channel, u);
-      emit("channels");
-    }
-    emit("message", { message: m, isNew });
+    const was = hold(m);
+    // An older message that was changed is no news.
+    const news = was !== "changed" && Date.now() - new Date(m.created) < 60000 && !m.edited;
+    if (news && m.author !== state.me && (m.channel !== state.current || document.hidden)) unseen(m);
+    if (was === "ahead") emit("ahead", m.channel);
+    else emit("message", { message: m, isNew: was === "new" });
     emit("typing");
   },
   delete({ id, channel: c }) {
@@ -144,8 +195,30 @@ export function connect(person) {
   };
 }
 
-export function addOlder(c, messages, more) {
-  state.messages.set(c, [...messages.filter((m) => !messagesIn(c).some((x) => x.id === m.id)), ...messagesIn(c)]);
+// addOlder and addNewer lengthen what is held of a channel; what is then too much is let go of at the other end, and
+// returned. replace holds another part instead.
+export function addOlder(c, { messages, older: more }) {
+  const list = messagesIn(c);
+  list.unshift(...messages.filter((m) => !list.some((x) => x.id === m.id)));
   state.more.set(c, more);
-  emit("older");
+  if (list.length <= kept) return [];
+  if (!state.newer.has(c)) state.newer.set(c, 0);
+  return list.splice(kept);
+}
+
+export function addNewer(c, { messages, newer }) {
+  const list = messagesIn(c);
+  for (const m of messages) put(list, m);
+  if (newer) state.newer.set(c, state.newer.get(c) || 0);
+  else state.newer.delete(c);
+  if (list.length <= kept) return [];
+  state.more.set(c, true);
+  return list.splice(0, list.length - kept);
+}
+
+export function replace(c, { messages, older: more, newer }) {
+  state.messages.set(c, messages);
+  state.more.set(c, more);
+  if (newer) state.newer.set(c, 0);
+  else state.newer.delete(c);
 }
