@@ -182,15 +182,19 @@ func TestRefusedActions(t *testing.T) {
 		"unknown channel": {"say", map[string]any{"person": you.ID, "channel": "1", "text": "x"}, http.StatusNotFound, `"Unknown Channel","code":10003`},
 		"empty":           {"say", map[string]any{"person": you.ID, "channel": general}, http.StatusBadRequest, `"Cannot send an empty message","code":50006`},
 		"long": {
-			"say", map[string]any{"person": you.ID, "channel": general, "text": strings.Repeat("x", 2001)}, http.StatusBadRequest,
+			"say",
+			map[string]any{"person": you.ID, "channel": general, "text": strings.Repeat("x", 2001)},
+			http.StatusBadRequest,
 			`"code":50035,"problems":[{"path":"content","code":"BASE_TYPE_MAX_LENGTH","message":"Must be 2000 or fewer in length."}]`,
 		},
 		"large file": {
-			"say", map[string]any{"person": you.ID, "channel": general, "files": []map[string]any{{"name": "f", "data": make([]byte, 10<<20+1)}}},
+			"say",
+			map[string]any{"person": you.ID, "channel": general, "files": []map[string]any{{"name": "f", "data": make([]byte, 10<<20+1)}}},
 			http.StatusRequestEntityTooLarge, `"Request entity too large","code":40005`,
 		},
 		"large request": {
-			"say", map[string]any{"person": you.ID, "channel": general, "text": strings.Repeat("x", maxBody)},
+			"say",
+			map[string]any{"person": you.ID, "channel": general, "text": strings.Repeat("x", maxBody)},
 			http.StatusRequestEntityTooLarge, `"Request entity too large","code":40005`,
 		},
 		"unknown command": {"slash", map[string]any{"person": you.ID, "channel": general, "name": "fly"}, http.StatusConflict, "no such command"},
