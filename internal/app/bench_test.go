@@ -15,6 +15,7 @@ import (
 	"github.com/parleybot/parley/internal/config"
 	"github.com/parleybot/parley/internal/discordsim"
 	"github.com/parleybot/parley/internal/observe"
+	"github.com/parleybot/parley/turn"
 )
 
 // BenchmarkTurn plays short turns one after another in a warm channel, with everything on. A is from a person's message to
@@ -99,20 +100,23 @@ func benchmarkTurn(b *testing.B, rest time.Duration) {
 	b.ReportMetric(float64(total)/float64(len(asked)), "requests/turn")
 }
 
-func startBot(b *testing.B, sim *discordsim.Server, model string) (stop func()) {
+func startBot(b *testing.B, sim *discordsim.Server, model string, observers ...turn.Observer) (stop func()) {
 	b.Helper()
 	cfg, _, err := config.Load([]string{
 		"DISCORD_TOKEN=" + sim.World().Token(), "MODEL=m", "OPENAI_BASE_URL=" + model, "DATA_DIR=" + b.TempDir(), "LOG_LEVEL=warn",
 		"MAX_TURNS_PER_MINUTE_MEMBER=1000000", "MAX_TURNS_PER_MINUTE_CHANNEL=1000000",
+		"MAX_ACTIVE_TURNS_PER_MEMBER=1000000", "MAX_ACTIVE_TURNS_PER_GUILD=1000000", "SHUTDOWN_GRACE_MS=0",
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	log, err := observe.NewLogger(observe.LogConfig{Output: b.Output(), Level: "warn", Format: "json"})
+	log, err := observe.NewLogger(observe.LogConfig{Output: b.Output(), Level: "error", Format: "json"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, err := app.New(b.Context(), app.Options{Config: cfg, Log: log, DiscordAPI: sim.URL(), Version: "bench"})
+	a, err := app.New(b.Context(), app.Options{
+		Config: cfg, Log: log, DiscordAPI: sim.URL(), Version: "bench", Practice: true, Observers: observers,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
