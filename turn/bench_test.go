@@ -17,8 +17,8 @@ import (
 )
 
 // busyWorld has n channels with a running turn each: every second one streams, the others are inside a tool. closed is
-// called when the stream or the tool of a channel's turn hears of its end.
-func busyWorld(b *testing.B, n int, closed func(channel string, at time.Time)) *world {
+// called when the stream or the tool of a channel's turn hears of its end. Without one, all end by themselves with release.
+func busyWorld(b *testing.B, n int, release <-chan struct{}, closed func(channel string, at time.Time)) *world {
 	b.Helper()
 	w := newWorld(b)
 	w.limits.ActivePerGuild, w.limits.ActivePerMember = n+1, n+1
@@ -28,12 +28,15 @@ func busyWorld(b *testing.B, n int, closed func(channel string, at time.Time)) *
 		Name: "hold", Description: "a fixture", Schema: object,
 		Run: func(ctx context.Context, tc registry.ToolContext, _ json.RawMessage) registry.Result {
 			running.Done()
-			<-ctx.Done()
-			closed(tc.ChannelID, time.Now())
-			return registry.OK(nil)
+			select {
+			case <-ctx.Done():
+				closed(tc.ChannelID, time.Now())
+			case <-release:
+			}
+			return registry.Result{Success: true, EndTurn: true}
 		},
 	}}
-	w.models = []turn.Model{{Name: "m-1", Provider: holding{running: &running, closed: closed}}}
+	w.models = []turn.Model{{Name: "m-1", Provider: holding{running: &running, release: release, closed: closed}}}
 	w.start()
 	for i := range n {
 		w.m.Receive(context.Background(), w.message(fmt.Sprint("p", i), fmt.Sprint("c", i), "@bot go"))
@@ -45,6 +48,7 @@ func busyWorld(b *testing.B, n int, closed func(channel string, at time.Time)) *
 // holding is a model that streams for ever in even channels, and calls the tool in odd ones.
 type holding struct {
 	running *sync.WaitGroup
+	release <-chan struct{}
 	closed  func(channel string, at time.Time)
 }
 
@@ -62,9 +66,13 @@ func (h holding) Stream(ctx context.Context, req providers.Request) iter.Seq2[pr
 			return
 		}
 		h.running.Done()
-		<-ctx.Done()
-		h.closed(fmt.Sprint("c", who), time.Now())
-		yield(nil, ctx.Err())
+		select {
+		case <-ctx.Done():
+			h.closed(fmt.Sprint("c", who), time.Now())
+			yield(nil, ctx.Err())
+		case <-h.release:
+			yield(providers.End{Reason: providers.FinishStop}, nil)
+		}
 	}
 }
 
@@ -76,7 +84,7 @@ func BenchmarkKill(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		ended := make(chan time.Time, 1)
-		w := busyWorld(b, channels, func(_ string, at time.Time) {
+		w := busyWorld(b, channels, nil, func(_ string, at time.Time) {
 			select {
 			case ended <- at:
 			default:
@@ -115,32 +123,34 @@ func BenchmarkKill(b *testing.B) {
 	}
 }
 
-func inUse() uint64 {
+func inUse() (heap, stacks uint64) {
 	runtime.GC()
 	runtime.GC()
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	return s.HeapAlloc + s.StackInuse
+	return s.HeapAlloc, s.StackInuse
 }
 
 // BenchmarkChannelMemory measures what a channel costs in which a turn has run, and one in which a turn runs.
 func BenchmarkChannelMemory(b *testing.B) {
 	const channels = 1000
 	for b.Loop() {
-		empty := inUse()
-		w := busyWorld(b, channels, func(string, time.Time) {})
+		empty, unstacked := inUse()
+		release := make(chan struct{})
+		w := busyWorld(b, channels, release, nil)
 		w.tape.events = nil
-		b.ReportMetric(float64(inUse()-empty)/channels, "active-B/channel")
-		// One kill for all; the store of the fixture keeps its records, which a database would hold.
-		w.m.Kill(context.Background(), turn.KillRequest{GuildID: guildID, Actor: turn.Actor{ID: "9mod", ManageGuild: true}})
+		heap, stacks := inUse()
+		b.ReportMetric(float64(heap+stacks-empty-unstacked)/channels, "active-B/channel")
+		close(release)
 		for w.m.Totals().ActiveChannels > 0 {
 			runtime.Gosched()
 		}
-		w.tape.events, w.edge.surfaces = nil, nil
+		w.tape.events, w.edge.surfaces = nil, nil // the fixture's own, and the records, which a database would hold
 		w.store.set(func(s *memory) {
-			s.turns, s.rows, s.claims, s.counted = nil, nil, map[string]time.Time{}, map[string][]string{}
+			s.turns, s.rows, s.journal, s.claims, s.counted = nil, nil, nil, map[string]time.Time{}, map[string][]string{}
 		})
-		b.ReportMetric(float64(inUse()-empty)/channels, "idle-B/channel")
+		heap, _ = inUse() // an idle channel has no goroutine; the runtime keeps the stacks of the ended ones for a while
+		b.ReportMetric(float64(heap-empty)/channels, "idle-B/channel")
 		w.stop()
 	}
 }

@@ -18,8 +18,6 @@ const (
 	dialogueDrop   = dialogueLength / 3
 	// dialogueChannels is how many channels are kept at once; the longest unused one makes room.
 	dialogueChannels = 4096
-	// dialogueNames bounds how many people's names are kept of a channel.
-	dialogueNames = 200
 	// recalledTurns and recalledBytes bound the past turns whose exchange is kept of a channel.
 	recalledTurns = 40
 	recalledBytes = 256 * 1024
@@ -39,7 +37,6 @@ type dialogue struct {
 	// gone and changed are what happened to messages while the first read was on its way.
 	gone    map[string]bool
 	changed map[string]string
-	names   map[string]string
 	refs    int
 	turns   []store.Turn
 	// recalled: turns holds what the store knew.
@@ -70,12 +67,6 @@ func (c *dialogue) add(m Message) {
 	if text, ok := c.changed[m.ID]; ok {
 		m.Content = text
 	}
-	if len(c.names) < dialogueNames || c.names[m.Author.ID] != "" {
-		if c.names == nil {
-			c.names = map[string]string{}
-		}
-		c.names[m.Author.ID] = m.Author.Name
-	}
 	c.refs++
 	m.ref = c.refs
 	c.messages = slices.Insert(c.messages, i, m)
@@ -92,7 +83,7 @@ func (d *dialogues) edit(channelID, messageID, content string) {
 	if !ok {
 		return
 	}
-	content = readable(content, c.names)
+	content = readable(content, c.people())
 	for i := range c.messages {
 		if c.messages[i].ID == messageID {
 			c.messages[i].Content = content
@@ -105,6 +96,15 @@ func (d *dialogues) edit(channelID, messageID, content string) {
 		}
 		c.changed[messageID] = content
 	}
+}
+
+// people are the names of those who wrote lately, by id.
+func (c *dialogue) people() map[string]string {
+	names := make(map[string]string, len(c.messages))
+	for _, m := range c.messages {
+		names[m.Author.ID] = m.Author.Name
+	}
+	return names
 }
 
 // remove forgets deleted messages.

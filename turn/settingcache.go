@@ -37,7 +37,8 @@ type settingKey struct {
 
 type settingEntry struct {
 	values map[string]string
-	rules  guildRules
+	// rules are a guild's; nil stands for the defaults, and for channels and members.
+	rules *guildRules
 	// known: values is what the store said at some time; checked is when it was last asked, with or without success.
 	known   bool
 	checked time.Time
@@ -143,9 +144,17 @@ func (c *settingCache) rules(guildID string) guildRules {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.entries[settingKey{store.SettingGuild, guildID}]; ok {
-		return e.rules
+		return e.judging()
 	}
 	return guildRules{}
+}
+
+// judging is by what rules messages are judged.
+func (e *settingEntry) judging() guildRules {
+	if e.rules == nil {
+		return guildRules{}
+	}
+	return *e.rules
 }
 
 // judge calls decide with the guild's rules: at once when they are known, else when they have been read, in the order of
@@ -159,7 +168,7 @@ func (c *settingCache) judge(guildID string, decide func(guildRules)) {
 	c.mu.Lock()
 	e := c.entry(key)
 	stale := time.Since(e.checked) >= settingsFresh && !e.loading
-	switch rules := e.rules; {
+	switch rules := e.judging(); {
 	case (e.known || e.tried) && !e.blocked() || len(e.waiting) >= settingsWaiting:
 		e.loading = e.loading || stale
 		c.mu.Unlock()
@@ -202,7 +211,7 @@ func (c *settingCache) settle(key settingKey, values map[string]string, ok bool)
 		e.checked = time.Now().Add(settingsRetry - settingsFresh)
 	}
 	for len(e.waiting) > 0 {
-		next, rules := e.waiting[0], e.rules
+		next, rules := e.waiting[0], e.judging()
 		c.mu.Unlock()
 		next(rules)
 		c.mu.Lock()
@@ -215,7 +224,10 @@ func (c *settingCache) settle(key settingKey, values map[string]string, ok bool)
 
 // set replaces the values. The maps are never changed afterwards: readers hold them without a lock.
 func (e *settingEntry) set(values map[string]string) {
-	e.values, e.known, e.checked, e.rules = values, true, time.Now(), rulesOf(values)
+	if e.values, e.known, e.checked, e.rules = values, true, time.Now(), nil; len(values) > 0 {
+		rules := rulesOf(values)
+		e.rules = &rules
+	}
 }
 
 // entry returns an owner's entry, making room for a new one.
