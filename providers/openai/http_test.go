@@ -426,12 +426,18 @@ func TestThinkTagsByConfiguration(t *testing.T) {
 	t.Parallel()
 	s := serve(t, streamOf(sayChunk("<th")+sayChunk("ink>a</think>b")+endChunk("stop")))
 	for _, c := range []struct {
-		tags bool
-		want string
-	}{{true, "think:a | say:b | stop"}, {false, "say:<think>a</think>b | stop"}} {
-		p := s.provider(t, func(cfg *Config) { cfg.ThinkTags = c.tags })
+		vendor string
+		tags   bool
+		want   string
+	}{
+		{"openai", true, "think:a | say:b | stop"},
+		{"openai", false, "say:<think>a</think>b | stop"},
+		{"ollama", false, "think:a | say:b | stop"},
+		{"", false, "think:a | say:b | stop"},
+	} {
+		p := s.provider(t, func(cfg *Config) { cfg.Vendor, cfg.ThinkTags = c.vendor, c.tags })
 		if got := show(providers.Collect(p.Stream(t.Context(), hello), nil)); got != c.want {
-			t.Errorf("tags %v: %s", c.tags, got)
+			t.Errorf("vendor %q, tags %v: %s", c.vendor, c.tags, got)
 		}
 	}
 }
