@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -44,6 +44,12 @@ type Config struct {
 	// ThinkTags moves <think>-style tags in the text to thinking also where the vendor is known to tell reasoning apart;
 	// ThinkUnopened is for servers whose prompt template opens the tag itself.
 	ThinkTags, ThinkUnopened bool
+	// Sees reports whether a model takes pictures; nil means that none does. One that a service refuses them for is told
+	// of them in words.
+	Sees func(model string) bool
+	// TextMayStop takes an answer of text whose stream just ended as finished, for servers that never say how an answer
+	// ended. It can't be told from one that was cut off. An answer with calls is never taken so.
+	TextMayStop bool
 }
 
 const (
@@ -59,8 +65,11 @@ type Provider struct {
 	model       string
 	tags        bool
 	unopened    bool
-	// What this service was found not to understand; learned from its refusals and kept for later requests.
-	noStreamOptions, swapLimit atomic.Bool
+	seeing      func(string) bool
+
+	mu sync.Mutex
+	// dialects is what models were found not to take; learned from refusals and kept for later requests.
+	dialects map[string]dialect
 }
 
 var _ providers.Provider = (*Provider)(nil)
@@ -94,9 +103,10 @@ func New(c Config) (*Provider, error) {
 	}
 	p := &Provider{
 		service: &wire.Service{Name: c.Name, Key: c.APIKey, HeaderTimeout: c.HeaderTimeout, HTTP: wire.NewClient(c.HTTPClient)},
-		quirks:  vendor.quirks, model: c.Model,
+		quirks:  vendor.quirks, model: c.Model, seeing: c.Sees, dialects: map[string]dialect{},
 		tags: vendor.quirks.thinkTags || c.ThinkTags || c.ThinkUnopened, unopened: c.ThinkUnopened,
 	}
+	p.quirks.loose = p.quirks.loose || c.TextMayStop
 	// The service's own constructor, unlike the client's, takes nothing from the environment.
 	p.completions = sdk.NewChatCompletionService(p.options(base, query)...)
 	return p, nil
@@ -167,20 +177,23 @@ func (p *Provider) stream(ctx context.Context, call wire.Call, req providers.Req
 	return nil
 }
 
-// send gets a 200 answer. A refusal that names a parameter some servers don't know is answered by one more try without it.
+// send gets a 200 answer. A refusal that names something some servers don't know is answered by one more try without it.
 func (p *Provider) send(ctx context.Context, call wire.Call, req providers.Request) (*http.Response, error) {
-	for {
-		d := dialect{noStreamOptions: p.noStreamOptions.Load(), swapLimit: p.swapLimit.Load()}
+	d := p.dialectOf(req.Model)
+	for learned := false; ; learned = true {
 		res, err := p.sendOnce(ctx, call, req, d)
 		if err != nil {
 			return nil, err
 		}
 		if res.StatusCode == http.StatusOK {
+			if learned {
+				p.remember(req.Model, d)
+			}
 			return res, nil
 		}
 		body, _ := io.ReadAll(io.LimitReader(res.Body, wire.MaxErrorBody))
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusBadRequest || !p.learn(d, req, body) {
+		if !d.learn(p, req, res.StatusCode, string(body)) {
 			return nil, p.service.Refusal(res, body)
 		}
 	}
@@ -189,7 +202,8 @@ func (p *Provider) send(ctx context.Context, call wire.Call, req providers.Reque
 func (p *Provider) sendOnce(ctx context.Context, call wire.Call, req providers.Request, d dialect) (*http.Response, error) {
 	defer call.AwaitHeaders()()
 	var res *http.Response
-	_, err := p.completions.New(ctx, p.params(req, d), option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res))
+	params, opts := p.params(req, d)
+	_, err := p.completions.New(ctx, params, append(opts, option.WithResponseBodyInto(&res))...)
 	if res != nil {
 		// Also when err is set: the SDK makes errors of refusals, but keeps less of them than we do.
 		return res, nil

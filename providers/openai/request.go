@@ -1,26 +1,19 @@
 package openai
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/providers/internal/wire"
 )
-
-// dialect is what a service was found not to understand.
-type dialect struct {
-	noStreamOptions bool
-	// swapLimit sends the token limit under the name we would not have chosen.
-	swapLimit bool
-}
 
 func check(req providers.Request) error {
 	if req.Model == "" {
@@ -34,18 +27,21 @@ func check(req providers.Request) error {
 	return nil
 }
 
-// params maps a request to the vendor's type.
-func (p *Provider) params(req providers.Request, d dialect) sdk.ChatCompletionNewParams {
-	params := sdk.ChatCompletionNewParams{Model: req.Model, Messages: p.messages(req)}
-	if !d.noStreamOptions {
+// params maps a request to the vendor's type. What the type doesn't know is set by the options.
+func (p *Provider) params(req providers.Request, d dialect) (sdk.ChatCompletionNewParams, []option.RequestOption) {
+	params := sdk.ChatCompletionNewParams{Model: req.Model, Messages: p.messages(req, d)}
+	if !p.quirks.noStreamOptions && !d.noStreamOptions {
 		params.StreamOptions = sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)}
 	}
 	if n := int64(req.MaxOutputTokens); n > 0 {
-		if wantsCompletionLimit(req.Model) != d.swapLimit {
+		if p.wantsCompletionLimit(req.Model) != d.swapLimit {
 			params.MaxCompletionTokens = param.NewOpt(n)
 		} else {
 			params.MaxTokens = param.NewOpt(n)
 		}
+	}
+	if t := req.Temperature; t != nil && !d.noTemperature && !reasoningFamily.MatchString(familyName(req.Model)) {
+		params.Temperature = param.NewOpt(p.clampTemperature(*t))
 	}
 	for _, t := range req.Tools {
 		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: plainSchema(t.Schema)}
@@ -54,114 +50,63 @@ func (p *Provider) params(req providers.Request, d dialect) sdk.ChatCompletionNe
 		}
 		params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(f))
 	}
-	return params
+	opts := []option.RequestOption{option.WithJSONSet("stream", true)}
+	if name, value := p.reasoning(req.Thinking); name != "" && !d.noReasoning {
+		opts = append(opts, option.WithJSONSet(name, value))
+	}
+	return params, opts
 }
 
-// reasoningFamily recognises the models that refuse max_tokens.
+// reasoningFamily recognises the models of OpenAI that refuse max_tokens and a temperature, wherever they are offered.
 var reasoningFamily = regexp.MustCompile(`^(o\d|gpt-[5-9])`)
 
-func wantsCompletionLimit(model string) bool {
-	return reasoningFamily.MatchString(model[strings.LastIndexByte(model, '/')+1:])
+// familyName is a model's name without a router's prefix.
+func familyName(model string) string { return model[strings.LastIndexByte(model, '/')+1:] }
+
+func (p *Provider) wantsCompletionLimit(model string) bool {
+	return p.quirks.limit == limitCompletion || reasoningFamily.MatchString(familyName(model))
 }
 
-// learn looks in a refusal for a parameter that can be left out or renamed. It reports whether another try makes sense.
-func (p *Provider) learn(d dialect, req providers.Request, body []byte) bool {
-	text := string(body)
-	switch {
-	case !d.noStreamOptions && strings.Contains(text, "stream_options"):
-		p.noStreamOptions.Store(true)
-		return true
-	case !d.swapLimit && req.MaxOutputTokens > 0 && (strings.Contains(text, "max_tokens") || strings.Contains(text, "max_completion_tokens")):
-		p.swapLimit.Store(true)
-		return true
+func (p *Provider) clampTemperature(t float64) float64 {
+	highest := p.quirks.maxTemperature
+	if highest == 0 {
+		highest = 2
 	}
-	return false
+	return max(0, min(t, highest))
 }
 
-// messages maps the repaired conversation. Only a system text at the very start is sent: strict prompt templates refuse
-// a later one. Neighbouring user messages become one, for the same reason.
-func (p *Provider) messages(req providers.Request) []sdk.ChatCompletionMessageParamUnion {
-	repaired := providers.Repair(req.Messages)
-	system := req.System
-	if system == "" && len(repaired) > 0 && repaired[0].Role == providers.RoleSystem {
-		system = repaired[0].Content
+// reasoning is the member that asks for a thinking level in this vendor's form; "" for none.
+func (p *Provider) reasoning(level providers.ThinkingLevel) (name string, value any) {
+	if level == providers.ThinkingDefault {
+		return "", nil
 	}
-	var out []sdk.ChatCompletionMessageParamUnion
-	if strings.TrimSpace(system) != "" {
-		out = append(out, sdk.SystemMessage(system))
-	}
-	ids := wire.IDs{Valid: func(id string) bool { return len(id) <= maxIDLength }}
-	// The results of an assistant message follow it directly, in call order.
-	var pending []string
-	var users []string
-	flush := func() {
-		if len(users) > 0 {
-			out = append(out, sdk.UserMessage(strings.Join(users, "\n\n")))
-			users = nil
+	off := level == providers.ThinkingOff
+	switch p.quirks.reasoning {
+	case reasoningEffort:
+		word := string(level)
+		if off {
+			word = p.quirks.effortOff
 		}
-	}
-	for _, m := range repaired {
-		switch m.Role {
-		case providers.RoleUser:
-			users = append(users, m.Content)
-		case providers.RoleAssistant:
-			flush()
-			var message sdk.ChatCompletionMessageParamUnion
-			message, pending = p.assistant(m, &ids, req.Model)
-			out = append(out, message)
-		case providers.RoleTool:
-			content := m.Content
-			if content == "" {
-				content = "(empty)"
-			}
-			out = append(out, sdk.ToolMessage(content, pending[0]))
-			pending = pending[1:]
-		case providers.RoleSystem, providers.RoleNote:
+		return "reasoning_effort", word
+	case reasoningObject:
+		if off {
+			return "reasoning", map[string]any{"enabled": false}
 		}
-	}
-	flush()
-	return out
-}
-
-func (p *Provider) assistant(m providers.Message, ids *wire.IDs, model string) (sdk.ChatCompletionMessageParamUnion, []string) {
-	var a sdk.ChatCompletionAssistantMessageParam
-	// An empty text is sent as "", not left out: several servers refuse null beside calls.
-	a.Content.OfString = param.NewOpt(m.Content)
-	var sent []string
-	for _, c := range m.Calls {
-		call := sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID: ids.Assign(c),
-			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-				Name: wire.SentName(c.Name), Arguments: c.Arguments,
-			},
+		return "reasoning", map[string]any{"effort": string(level)}
+	case reasoningSwitch:
+		kind := "enabled"
+		if off {
+			kind = "disabled"
 		}
-		if extra := p.sentOpaque(c.Opaque, model); len(extra) > 0 {
-			call.SetExtraFields(extra)
+		return "thinking", map[string]any{"type": kind}
+	case reasoningTemplate:
+		// Templates take what they know and leave the rest.
+		kwargs := map[string]any{"enable_thinking": !off}
+		if !off {
+			kwargs["reasoning_effort"] = string(level)
 		}
-		sent = append(sent, call.ID)
-		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &call})
+		return "chat_template_kwargs", kwargs
+	case reasoningNone:
 	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}, sent
+	return "", nil
 }
-
-// opaque is how we keep vendor data on a call: with its origin, because another service refuses it.
-type opaque struct {
-	Provider string                     `json:"provider"`
-	Model    string                     `json:"model"`
-	Members  map[string]json.RawMessage `json:"members"`
-}
-
-func (p *Provider) sentOpaque(raw json.RawMessage, model string) map[string]any {
-	var o opaque
-	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o.Provider != p.service.Name || o.Model != model {
-		return nil
-	}
-	extra := make(map[string]any, len(o.Members))
-	for name, value := range o.Members {
-		extra[name] = value
-	}
-	return extra
-}
-
-// maxIDLength is OpenAI's limit.
-const maxIDLength = 40
