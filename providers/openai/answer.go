@@ -33,6 +33,7 @@ type answer struct {
 	limit int
 
 	slots      slots
+	reasoned   reasoned
 	usage      *usage
 	usageModel string
 	reason     string
@@ -169,6 +170,7 @@ func (a *answer) choice(c *choice) (told bool, err error) {
 	if d == nil {
 		return false, nil
 	}
+	a.reasoned.add(d)
 	shown, thought := d.content()
 	var out []providers.Fragment
 	if thought = d.thinking() + thought; thought != "" {
@@ -204,6 +206,8 @@ func (a *answer) broken(err error) error {
 		return a.provider.service.Failure(providers.KindProtocol, "the stream is not readable", nil)
 	case !a.heard && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		return a.emptyError()
+	case a.provider.quirks.loose && a.said && len(a.slots.all) == 0 && errors.Is(err, io.EOF):
+		return nil
 	}
 	cause := err
 	if errors.Is(err, io.EOF) {
@@ -247,12 +251,22 @@ func (a *answer) finish(err error) error {
 		}
 	}
 	if a.usage != nil {
-		if err := a.emit(providers.UsageReport{Usage: a.usage.neutral(), Model: a.usageModel}); err != nil {
+		q := a.provider.quirks
+		report := providers.UsageReport{Usage: a.usage.neutral(q), Model: a.usageModel, Reported: a.usage.reported(q)}
+		if err := a.emit(report); err != nil {
 			return err
 		}
 	}
 	if err != nil {
 		return err
+	}
+	if len(a.slots.all) > 0 {
+		// Only an exchange that goes on hands reasoning back.
+		if b := a.reasoned.block(a.provider.service.Name, a.model); b != nil {
+			if err := a.say(providers.ThinkingDone{Block: *b}); err != nil {
+				return err
+			}
+		}
 	}
 	reason := finishReason(a.reason)
 	if reason == providers.FinishError {

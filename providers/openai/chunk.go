@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/providers/internal/wire"
 )
 
@@ -39,27 +38,6 @@ type functionPart struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-type usage struct {
-	Prompt        wire.Count `json:"prompt_tokens"`
-	Completion    wire.Count `json:"completion_tokens"`
-	CacheHit      wire.Count `json:"prompt_cache_hit_tokens"`
-	PromptDetails struct {
-		Cached     wire.Count `json:"cached_tokens"`
-		CacheWrite wire.Count `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionDetails struct {
-		Reasoning wire.Count `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-func (u *usage) neutral() providers.Usage {
-	return providers.Usage{
-		Input: int(u.Prompt), Output: int(u.Completion),
-		CacheRead: int(max(u.PromptDetails.Cached, u.CacheHit)), CacheWrite: int(u.PromptDetails.CacheWrite),
-		Reasoning: int(u.CompletionDetails.Reasoning),
-	}
-}
-
 // thinking is the reasoning of a delta. Some servers send the same text under two names, so only one counts.
 func (d *delta) thinking() string {
 	switch {
@@ -71,14 +49,15 @@ func (d *delta) thinking() string {
 		return ""
 	}
 	var parts []struct {
-		Text wire.Text `json:"text"`
+		Text    wire.Text `json:"text"`
+		Summary wire.Text `json:"summary"`
 	}
 	if json.Unmarshal(d.ReasoningDetails, &parts) != nil {
 		return ""
 	}
 	var b strings.Builder
 	for _, p := range parts {
-		b.WriteString(string(p.Text))
+		b.WriteString(string(p.Text + p.Summary))
 	}
 	return b.String()
 }

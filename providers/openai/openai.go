@@ -165,7 +165,7 @@ func (p *Provider) stream(ctx context.Context, call wire.Call, req providers.Req
 	}
 	defer func() { _ = res.Body.Close() }()
 	a := answer{
-		provider: p, yield: yield, limit: req.MaxOutputTokens, model: req.Model,
+		provider: p, yield: yield, limit: req.MaxOutputTokens, model: req.Model, reasoned: reasoned{form: p.quirks.replay},
 		slots: slots{offered: func(name string) bool {
 			return slices.ContainsFunc(req.Tools, func(t providers.ToolSpec) bool { return t.Name == name })
 		}},
