@@ -173,7 +173,7 @@ func (b *batch) append(t *Turn, end *Result) {
 		t.keepPartial(b.resp)
 		return
 	}
-	m := providers.Message{Role: providers.RoleAssistant, Thinking: b.resp.Thinking}
+	m := providers.Message{Role: providers.RoleAssistant, Thinking: b.resp.Thinking, ThinkingBlocks: b.resp.ThinkingBlocks}
 	if b.spoke() {
 		m.Content = b.resp.Text
 	}

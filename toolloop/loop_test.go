@@ -75,6 +75,15 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%d round trips, text %q", f.model.count(), res.Text)
 		}
 	})
+	check(t, "signed reasoning goes back with the calls it led to", func(t *testing.T) {
+		block := providers.ThinkingBlock{Provider: "scripted", Model: "m-1", Raw: []byte(`{"signature":"x"}`)}
+		f := newFixture(t, answer(think("hm"), providers.ThinkingDone{Block: block}, call("echo", "")), answer(say("done"))).with(newTool("echo", nil).spec)
+		f.status(f.run(), store.TurnCompleted)
+		sent := f.model.sent(2)
+		if got := sent[len(sent)-2].ThinkingBlocks; len(got) != 1 || string(got[0].Raw) != string(block.Raw) {
+			t.Errorf("blocks %v", got)
+		}
+	})
 	row(t, "TL068", "an empty answer keeps its status", func(t *testing.T) {
 		f := newFixture(t, answer(say(" \n ")))
 		res := f.run()

@@ -158,6 +158,7 @@ func (p *Provider) stream(ctx context.Context, call wire.Call, req providers.Req
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
+	defer call.Watch(res)()
 	a := answer{service: p.service, yield: yield, model: req.Model, limit: sent.limit}
 	if err := a.readBody(res); err != nil {
 		return err

@@ -362,6 +362,19 @@ func TestNoHeadersInTime(t *testing.T) {
 	}
 }
 
+// TestP38ASilentAnswerEnds reads without the tool loop's own timer.
+func TestP38ASilentAnswerEnds(t *testing.T) {
+	t.Parallel()
+	left := make(chan struct{})
+	s := serve(t, held(left))
+	p := s.provider(t, func(c *Config) { c.IdleTimeout = 20 * time.Millisecond })
+	got, err := providers.Collect(p.Stream(t.Context(), hello), nil)
+	if got.Text != "hi" || providers.KindOf(err) != providers.KindTimeout {
+		t.Errorf("text %q, error %v", got.Text, err)
+	}
+	<-left
+}
+
 // held answers one chunk, then keeps the connection until the client leaves, and tells when it did.
 func held(left chan<- struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

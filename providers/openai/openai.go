@@ -41,6 +41,8 @@ type Config struct {
 	// HeaderTimeout bounds the wait for an answer to begin; 0 means 2 minutes, and 5 for a local service, where a model
 	// may have to load first.
 	HeaderTimeout time.Duration
+	// IdleTimeout bounds the wait between two pieces of an answer; 0 means 5 minutes.
+	IdleTimeout time.Duration
 	// ThinkTags moves <think>-style tags in the text to thinking also where the vendor is known to tell reasoning apart;
 	// ThinkUnopened is for servers whose prompt template opens the tag itself.
 	ThinkTags, ThinkUnopened bool
@@ -102,7 +104,7 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("provider %s: base URL: %w", c.Name, err)
 	}
 	p := &Provider{
-		service: &wire.Service{Name: c.Name, Key: c.APIKey, HeaderTimeout: c.HeaderTimeout, HTTP: wire.NewClient(c.HTTPClient)},
+		service: &wire.Service{Name: c.Name, Key: c.APIKey, HeaderTimeout: c.HeaderTimeout, IdleTimeout: c.IdleTimeout, HTTP: wire.NewClient(c.HTTPClient)},
 		quirks:  vendor.quirks, model: c.Model, seeing: c.Sees, dialects: map[string]dialect{},
 		tags: vendor.quirks.thinkTags || c.ThinkTags || c.ThinkUnopened, unopened: c.ThinkUnopened,
 	}
@@ -164,6 +166,7 @@ func (p *Provider) stream(ctx context.Context, call wire.Call, req providers.Req
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
+	defer call.Watch(res)()
 	a := answer{
 		provider: p, yield: yield, limit: req.MaxOutputTokens, model: req.Model, reasoned: reasoned{form: p.quirks.replay},
 		slots: slots{offered: func(name string) bool {

@@ -22,8 +22,11 @@ type Service struct {
 	Name string
 	// Key is the secret that no error may show.
 	Key string
-	// HeaderTimeout bounds the wait for an answer to begin. Waiting between pieces is the caller's.
+	// HeaderTimeout bounds the wait for an answer to begin.
 	HeaderTimeout time.Duration
+	// IdleTimeout bounds the wait between two pieces of an answer; 0 means 5 minutes. The tool loop's own bound is
+	// stricter: this one is for whoever reads without it, so that a silent server holds nobody for ever.
+	IdleTimeout time.Duration
 	// HTTP carries the requests; it comes from NewClient.
 	HTTP *http.Client
 }
@@ -64,7 +67,11 @@ var (
 	ErrLeft = errors.New("reader left")
 	// errNoHeaders is the cause that ends a request whose answer doesn't begin.
 	errNoHeaders = errors.New("no answer began in time")
+	// errSilent is the cause that ends an answer of which nothing more comes.
+	errSilent = errors.New("the answer stopped coming")
 )
+
+const defaultIdleTimeout = 5 * time.Minute
 
 // Yield passes a fragment or an error on; false means that the reader left.
 type Yield func(providers.Fragment, error) bool
@@ -78,6 +85,31 @@ type Call struct {
 // AwaitHeaders ends the request when no answer begins in time; the caller stops the wait when one did.
 func (c Call) AwaitHeaders() (stop func() bool) {
 	return time.AfterFunc(c.service.HeaderTimeout, func() { c.cancel(errNoHeaders) }).Stop
+}
+
+// Watch ends the request when its answer stops coming: every byte of the body starts the wait anew. The caller ends it.
+func (c Call) Watch(res *http.Response) (stop func() bool) {
+	wait := c.service.IdleTimeout
+	if wait == 0 {
+		wait = defaultIdleTimeout
+	}
+	timer := time.AfterFunc(wait, func() { c.cancel(errSilent) })
+	res.Body = &watchedBody{ReadCloser: res.Body, timer: timer, wait: wait}
+	return timer.Stop
+}
+
+type watchedBody struct {
+	io.ReadCloser
+	timer *time.Timer
+	wait  time.Duration
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.timer.Reset(b.wait)
+	}
+	return n, err
 }
 
 // Drain lets the connection be used again: the end of the body is usually there already, and when it isn't, the
@@ -104,6 +136,8 @@ func (s *Service) Stream(ctx context.Context, run func(context.Context, Call, Yi
 			err = ctx.Err()
 		case errors.Is(context.Cause(own), errNoHeaders):
 			err = Retryable(s.Failure(providers.KindTimeout, errNoHeaders.Error(), nil))
+		case errors.Is(context.Cause(own), errSilent):
+			err = Retryable(s.Failure(providers.KindTimeout, errSilent.Error(), nil))
 		}
 		yield(nil, err)
 	}
