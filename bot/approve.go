@@ -45,26 +45,33 @@ func parseCardID(id string) (token string, a cardAction, ok bool) {
 	return parts[1], cardAction(parts[2]), true
 }
 
-// ask shows a card.
-func (b *Bot) ask(ctx context.Context, c turn.Card) error {
+// ask shows a card and returns the id of its message.
+func (b *Bot) ask(ctx context.Context, c turn.Card) (string, error) {
 	if len(cardID(c.Token, actionApprove)) > maxCustomID || strings.Contains(c.Token, ":") || c.Token == "" {
-		return errors.New("showing an approval card: its token cannot be carried by a button")
+		return "", errors.New("showing an approval card: its token cannot be carried by a button")
 	}
 	m, err := cardMessage(c)
 	if err != nil {
-		return err
+		return "", err
 	}
 	b.cards.put(c)
-	shown := make(chan error, 1)
-	if !b.behind.try(func() { shown <- b.show(context.WithoutCancel(ctx), c, m) }) {
+	type result struct {
+		id  string
+		err error
+	}
+	shown := make(chan result, 1)
+	if !b.behind.try(func() {
+		id, err := b.show(context.WithoutCancel(ctx), c, m)
+		shown <- result{id, err}
+	}) {
 		b.cards.drop(c.Token)
-		return errors.New("showing an approval card: too much is being written already")
+		return "", errors.New("showing an approval card: too much is being written already")
 	}
 	select {
-	case err = <-shown:
-		return err
+	case r := <-shown:
+		return r.id, r.err
 	case <-ctx.Done():
-		return fmt.Errorf("showing an approval card: %w", context.Cause(ctx))
+		return "", fmt.Errorf("showing an approval card: %w", context.Cause(ctx))
 	}
 }
 
@@ -76,18 +83,18 @@ const cardTimeout = 30 * time.Second
 
 // show sends a card. It outlives the end of the turn: a request that is under way may already have put the buttons into
 // the channel, and only its answer tells which message they are on.
-func (b *Bot) show(ctx context.Context, c turn.Card, m messageBody) error {
+func (b *Bot) show(ctx context.Context, c turn.Card, m messageBody) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
 	defer cancel()
 	id, err := b.rest.create(ctx, c.ChannelID, m)
 	if err != nil {
 		b.cards.drop(c.Token)
-		return fmt.Errorf("showing an approval card: %w", err)
+		return "", fmt.Errorf("showing an approval card: %w", err)
 	}
 	if o, ended := b.cards.shown(c.Token, id); ended {
 		b.markClosed(ctx, o, o.ended)
 	}
-	return nil
+	return id, nil
 }
 
 // cardMessage is an open card with everything that will be run to be seen.
@@ -158,6 +165,17 @@ func (b *Bot) closeCard(ctx context.Context, token string, s turn.CardState) {
 	}
 }
 
+const withdrawnText = "⌛ No longer active: I was restarted before anybody decided, so nothing was run."
+
+// Withdraw implements turn.Edge.
+func (b *Bot) Withdraw(ctx context.Context, c turn.Card, messageID string) error {
+	err := b.rest.edit(ctx, c.ChannelID, messageID, closedCard(c, withdrawnText))
+	if errors.Is(err, delivery.ErrUnknownMessage) || unreachable(err) {
+		return nil // nobody can press what is not there
+	}
+	return err
+}
+
 func (b *Bot) markClosed(ctx context.Context, o openCard, s turn.CardState) {
 	if o.answered && (s == turn.CardApproved || s == turn.CardDenied) {
 		return
@@ -169,6 +187,14 @@ func (b *Bot) markClosed(ctx context.Context, o openCard, s turn.CardState) {
 
 // clicked handles a button.
 func (b *Bot) clicked(ctx context.Context, i *interaction) {
+	if id, ok := strings.CutPrefix(i.data.CustomID, memoryPrefix); ok {
+		b.turned(ctx, i, id)
+		return
+	}
+	if id, ok := strings.CutPrefix(i.data.CustomID, surePrefix); ok {
+		b.answered(ctx, i, id)
+		return
+	}
 	token, action, ok := parseCardID(i.data.CustomID)
 	if !ok {
 		i.reply.say(ctx, privately("That button is not mine any more."))

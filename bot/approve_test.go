@@ -39,7 +39,7 @@ func TestApprovalCards(t *testing.T) {
 
 	ask := func(t *testing.T, token string, c turn.Card) discordsim.Message {
 		t.Helper()
-		must(t, s.Ask(t.Context(), testCard(tw, token, c)))
+		must(t, errOf(s.Ask(t.Context(), testCard(tw, token, c))))
 		return tw.said(t, tw.general, func(m discordsim.Message) bool { return strings.Contains(string(m.Components), token) })
 	}
 	click := func(t *testing.T, p *discordsim.Person, m discordsim.Message, token string, a cardAction) discordsim.InteractionState {
@@ -154,7 +154,7 @@ func TestCardOvertakenByKill(t *testing.T) {
 	}))
 	ctx, kill := context.WithCancel(t.Context())
 	asked := make(chan error, 1)
-	go func() { asked <- s.Ask(ctx, testCard(tw, "late", turn.Card{})) }()
+	go func() { _, err := s.Ask(ctx, testCard(tw, "late", turn.Card{})); asked <- err }()
 	tw.wait(t, "the request to be under way", func(v discordsim.View) bool {
 		for _, e := range v.Entries(0) {
 			if _, ok := e.Event.(discordsim.FaultMet); ok {

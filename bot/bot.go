@@ -44,9 +44,11 @@ type Deps struct {
 	Commands CommandHash
 }
 
-// Turns is what the edge needs of the turns. No method but Kill and those of Settings may wait.
+// Turns is what the edge needs of the turns. No method but Kill and those of Settings, Memory and Privacy may wait.
 type Turns interface {
 	Settings
+	Memory
+	Privacy
 	Receive(ctx context.Context, in turn.Inbound)
 	Edited(channelID, messageID, content string)
 	Deleted(channelID string, messageIDs ...string)
@@ -76,8 +78,10 @@ type Bot struct {
 	guilds   *guilds
 	backfill *backfill
 	cards    *cards
-	refusals *refusals
-	stops    *stops
+	// questions wait for a member's yes.
+	questions *questions
+	refusals  *refusals
+	stops     *stops
 
 	events     chan event
 	dropped    atomic.Uint64
@@ -123,7 +127,7 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 	transport.MaxIdleConnsPerHost = 64
 	return &Bot{
 		cfg: cfg, deps: deps, log: cfg.Log, transport: transport, rest: newRestClient(cfg, transport),
-		started: time.Now(), identity: &identity{}, guilds: newGuilds(), backfill: newBackfill(), cards: newCards(),
+		started: time.Now(), identity: &identity{}, guilds: newGuilds(), backfill: newBackfill(), cards: newCards(), questions: newQuestions(),
 		refusals: newRefusals(), stops: newStops(),
 		events: make(chan event, queueSize), ready: make(chan struct{}), filling: make(chan struct{}, backfillAtOnce),
 		interacting: newTasks(maxInteractions), behind: newTasks(maxBackground), asking: newTasks(maxAsking), reconnectBase: reconnectBase,

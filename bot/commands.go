@@ -51,7 +51,7 @@ func (a *action) needs(i *interaction) need {
 func commands() []command {
 	return []command{
 		killCommand(), statusCommand(), clearCommand(), toolsCommand(), deliberateCommand(), modelCommand(), systemCommand(),
-		costCommand(), configCommand(), helpCommand(),
+		costCommand(), memoryCommand(), privacyCommand(), configCommand(), helpCommand(),
 	}
 }
 
@@ -87,7 +87,7 @@ func (b *Bot) command(ctx context.Context, i *interaction) {
 	}
 	if a.form != nil {
 		if f, ok := a.form(b, ctx, i); ok {
-			if err := i.reply.form(ctx, formID(&c, a), f.title, f.rows()...); err != nil {
+			if err := i.reply.form(ctx, formID(&c, a, f.key), f.title, f.rows()...); err != nil {
 				b.log.Warn().Err(err).Str("command", c.title(a)).Msg("command.form_failed")
 			}
 			return

@@ -23,7 +23,7 @@ func TestHelpListsWhatOneMayUse(t *testing.T) {
 		without []string
 	}{
 		{"member", tw.ana, tw.general, []string{"`/kill`", "`/tools` See which tools I may use here, and switch them (list)", "(show, me)"}, []string{"`/clear`", "`/config`", "reset"}},
-		{"moderator", tw.mod, tw.general, []string{"`/clear`", "(list, on, off)", "(show, set, reset)"}, []string{"`/config`", "triggers"}},
+		{"moderator", tw.mod, tw.general, []string{"`/clear`", "(list, on, off)", "(show, set, reset)", "(audit)"}, []string{"always-on", "triggers"}},
 		{"owner", tw.olga, tw.general, []string{"`/config`", "(show, me, server, triggers)"}, nil},
 		{"in private", tw.ana, tw.ana.DM(), []string{"`/clear`", "(list, on, off)"}, []string{"`/config`", "triggers"}},
 	} {

@@ -23,6 +23,7 @@ func textChannels() []int {
 func configCommand() command {
 	return command{name: "config", description: "Show or change how I work in this server", serverOnly: true, actions: []action{
 		{name: "show", description: "Show how I am set up in this server", need: needServer, private: true, run: (*Bot).showConfig},
+		{name: "audit", description: "Show who changed, stopped, decided or erased what", need: needChannel, private: true, run: (*Bot).showAudit},
 		{
 			name: "words", description: "Set the words that address me like a mention", need: needServer, private: true, run: (*Bot).setWords,
 			options: []optionSpec{{

@@ -29,7 +29,9 @@ type interaction struct {
 	rights    permissions
 	data      interactionData
 	// sub is the subcommand, empty when there is none; data.Options are its options then.
-	sub   string
+	sub string
+	// key is what a form's maker gave it to bring back.
+	key   string
 	reply *reply
 }
 

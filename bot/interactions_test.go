@@ -187,7 +187,7 @@ func TestBlockedEverywhere(t *testing.T) {
 	tw.start(t)
 	card := testCard(tw, "tok", turn.Card{Approver: "moderator"})
 	s := tw.bot.Open(turn.Opening{ChannelID: string(tw.general)})
-	must(t, s.Ask(t.Context(), card))
+	must(t, errOf(s.Ask(t.Context(), card)))
 	m := tw.said(t, tw.general, func(m discordsim.Message) bool { return len(m.Components) > 0 })
 	try(tw.mod.Say(tw.general, "from mod"))
 	for _, i := range []*discordsim.Interaction{

@@ -40,6 +40,7 @@ const patience = 20 * time.Second
 // fakeTurns records what the edge tells it and answers what the test says.
 type fakeTurns struct {
 	fakeSettings
+	*fakeMembers
 
 	mu       sync.Mutex
 	changed  chan struct{}
@@ -56,7 +57,7 @@ type fakeTurns struct {
 }
 
 func newFakeTurns() *fakeTurns {
-	return &fakeTurns{changed: make(chan struct{}), cards: map[string]turn.Card{}}
+	return &fakeTurns{fakeMembers: &fakeMembers{}, changed: make(chan struct{}), cards: map[string]turn.Card{}}
 }
 
 func (f *fakeTurns) change(do func()) {
@@ -299,3 +300,6 @@ func try[T any](v T, err error) T {
 	}
 	return v
 }
+
+// errOf drops what a call gives beside its error.
+func errOf[T any](_ T, err error) error { return err }

@@ -24,9 +24,11 @@ const (
 const (
 	callbackMessage  = 4
 	callbackDeferred = 5
-	callbackUpdate   = 7
-	callbackChoices  = 8
-	callbackModal    = 9
+	// callbackLater says that the message whose button was pressed will change.
+	callbackLater   = 6
+	callbackUpdate  = 7
+	callbackChoices = 8
+	callbackModal   = 9
 )
 
 // said is an answer to an interaction.
@@ -76,17 +78,7 @@ func (r *reply) say(ctx context.Context, s said) {
 // soon runs work and answers with what it returns: at once when it is quick, else after a sign that it was heard. private
 // says that the answer will be private in any case.
 func (r *reply) soon(ctx context.Context, private bool, work func(context.Context) said) {
-	done := make(chan said, 1)
-	go func() {
-		s := privately("Something went wrong; it was logged.")
-		defer func() {
-			if p := recover(); p != nil {
-				r.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("command.panic")
-			}
-			done <- s
-		}()
-		s = work(ctx)
-	}()
+	done := r.begin(ctx, work)
 	timer := time.NewTimer(max(ackWithin-time.Since(r.began), 0))
 	defer timer.Stop()
 	select {
@@ -112,6 +104,51 @@ func (r *reply) soon(ctx context.Context, private bool, work func(context.Contex
 	default:
 		r.finish(ctx, s, r.editOriginal(ctx, s))
 	}
+}
+
+// begin runs work beside; what it returns, or that it broke, comes once.
+func (r *reply) begin(ctx context.Context, work func(context.Context) said) <-chan said {
+	done := make(chan said, 1)
+	go func() {
+		s := privately("Something went wrong; it was logged.")
+		defer func() {
+			if p := recover(); p != nil {
+				r.log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("command.panic")
+			}
+			done <- s
+		}()
+		s = work(ctx)
+	}()
+	return done
+}
+
+// change runs work and puts what it returns in the place of the message whose button was pressed: at once when it is quick,
+// else after a sign that it was heard. Buttons that the new message does not have are gone.
+func (r *reply) change(ctx context.Context, work func(context.Context) said) {
+	done := r.begin(ctx, work)
+	timer := time.NewTimer(max(ackWithin-time.Since(r.began), 0))
+	defer timer.Stop()
+	var (
+		s   said
+		err error
+	)
+	select {
+	case s = <-done:
+		err = r.update(ctx, withoutButtons(s).message)
+	case <-timer.C:
+		err = r.callback(ctx, callbackLater, nil)
+		if s = <-done; err == nil { // work honours ctx
+			err = r.editOriginal(ctx, withoutButtons(s))
+		}
+	}
+	r.finish(ctx, s, err)
+}
+
+func withoutButtons(s said) said {
+	if s.message.Components == nil {
+		s.message.Components = &[]component{}
+	}
+	return s
 }
 
 // finish posts a public answer in the channel when the interaction could not carry it.

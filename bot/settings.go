@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/turn"
 )
 
@@ -31,6 +32,7 @@ type Settings interface {
 	SetTriggerWords(ctx context.Context, p turn.Place, words []string) ([]string, error)
 	SetAlwaysOn(ctx context.Context, p turn.Place, channelID string, enabled bool) error
 	SetLogChannel(ctx context.Context, p turn.Place, channelID string) error
+	AuditLog(ctx context.Context, p turn.Place) ([]store.AuditEntry, error)
 	SetGuildSwitch(ctx context.Context, p turn.Place, s turn.GuildSwitch, enabled bool) error
 }
 

@@ -100,7 +100,7 @@ func TestKillOfAnOpenCard(t *testing.T) {
 	tw.turns.status = turn.ChannelStatus{Running: &turn.RunningStatus{TurnID: "t1", Tool: "draw", Approval: true}}
 	tw.start(t)
 	s := tw.bot.Open(turn.Opening{TurnID: "t1", ChannelID: string(tw.general)})
-	must(t, s.Ask(t.Context(), testCard(tw, "tok", turn.Card{TurnID: "t1", Tool: "draw", Approver: turn.ApproverModerator})))
+	must(t, errOf(s.Ask(t.Context(), testCard(tw, "tok", turn.Card{TurnID: "t1", Tool: "draw", Approver: turn.ApproverModerator}))))
 	if text, _ := tw.use(t, tw.mod, tw.general, "kill"); !strings.Contains(text, "draw waited for an approval: it was not run") {
 		t.Errorf("open card: %q", text)
 	}

@@ -92,9 +92,9 @@ func (s *surface) Retract(ctx context.Context) {
 }
 
 // Ask shows an approval card, below the text that came before it.
-func (s *surface) Ask(ctx context.Context, c turn.Card) error {
+func (s *surface) Ask(ctx context.Context, c turn.Card) (string, error) {
 	if err := s.stream.Flush(ctx); err != nil {
-		return fmt.Errorf("showing an approval card: %w", err)
+		return "", fmt.Errorf("showing an approval card: %w", err)
 	}
 	return s.bot.ask(ctx, c)
 }

@@ -56,7 +56,7 @@ func TestEverythingForbidsMentions(t *testing.T) {
 	must(t, tw.bot.Notify(t.Context(), turn.Notice{Kind: turn.NoticeQueueFull, ChannelID: string(tw.general), ReplyToID: string(q), Text: evil}))
 	tw.bot.Hidden(t.Context(), turn.HiddenNotice{TurnID: "t1", ChannelID: string(tw.general), GuildID: string(tw.guild), Title: evil, Tool: evil, Detail: evil + "```"})
 	s := tw.open(q)
-	must(t, s.Ask(t.Context(), testCard(tw, "tok", turn.Card{Tool: "x", Arguments: `{"a":"` + evil + `"}`, Approver: "owner"})))
+	must(t, errOf(s.Ask(t.Context(), testCard(tw, "tok", turn.Card{Tool: "x", Arguments: `{"a":"` + evil + `"}`, Approver: "owner"}))))
 	s.CloseCard(t.Context(), "tok", turn.CardExpired)
 	if d := s.Finish(t.Context(), turn.Ending{Status: store.TurnError, Public: "error " + evil}); d.Err != nil {
 		t.Error(d.Err)

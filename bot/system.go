@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/parleybot/parley/bot/delivery"
 )
@@ -15,8 +14,6 @@ const (
 	maxFieldText  = 4000
 	// noSystem is how the turns are told to remove the text.
 	noSystem = "-"
-	// prefillTime is how long the form waits for the text that is set.
-	prefillTime = formTime / 2
 )
 
 // systemFields are the form's fields, as many as a form may have: together they hold a text of the greatest length.
@@ -79,21 +76,10 @@ func (b *Bot) setSystem(ctx context.Context, i *interaction, text string) said {
 
 // systemForm begins with what is set, unless that cannot be read at once.
 func (b *Bot) systemForm(ctx context.Context, i *interaction) form {
-	ctx, cancel := context.WithTimeout(ctx, prefillTime)
-	defer cancel()
-	set := make(chan string, 1)
-	text := ""
-	if b.asking.try(func() {
-		defer b.recovered("the text for a form")
+	text := b.prefilled(ctx, i, func(ctx context.Context) string {
 		s, _ := b.turns.ChannelSettings(ctx, i.place()) // without it the form is empty
-		set <- s.System
-	}) {
-		select {
-		case text = <-set:
-		case <-ctx.Done():
-			b.log.Warn().Dur("waited", time.Since(i.reply.began)).Msg("system.form_empty")
-		}
-	}
+		return s.System
+	})
 	parts, rest := make([]string, len(systemFields)), text
 	for n := range parts {
 		parts[n], rest = cutText(rest, maxFieldText)

@@ -132,6 +132,7 @@ type Approvals interface {
 	// DecideApproval writes status, decider, reason and time of a's card if it is open, and says whether it was: the first
 	// wins. ErrInvalid when the status is not final.
 	DecideApproval(ctx context.Context, a Approval) (bool, error)
-	// OpenApprovals returns the cards that are open, oldest first.
+	// OpenApprovals returns the cards that are open though their turn does not run (any more), oldest first. After a sweep of
+	// the journal those are the cards that nobody waits for.
 	OpenApprovals(ctx context.Context) ([]Approval, error)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -36,41 +37,135 @@ func (e Erased) Add(kind Kind, n int) {
 	}
 }
 
+// Erasure says what is erased.
+type Erasure struct {
+	MemberID string
+	// ChannelIDs are private chats of the member that the store may not know of.
+	ChannelIDs []string
+	// KeepSettings names settings of the member that stay, such as one that says to leave them alone.
+	KeepSettings []string
+}
+
 // Members answers for everything that is kept about one member.
 type Members interface {
 	// EraseMember removes, in one transaction, every memory about the member or written by them, what channels in which
-	// they talked have in mind, their turns with journal and transcripts, their approval cards, what waits for them, and
-	// their settings except those named in keep, such as one that says to leave them alone. What they cost and what they
-	// decided or had done to them stays in ledger and audit log, without their name and without the detail. It returns
-	// what was removed and the member's DM channels, in which nobody else has a part. The caller ends the member's turns
+	// they talked have in mind, their turns with journal and transcripts, their approval cards, what waits for them, the
+	// settings of their private chats, and their own settings except those to keep. What they cost and what they decided or
+	// had done to them stays in ledger and audit log, without their name, their private chat and the detail. It returns what
+	// was removed and the member's private chats, in which nobody else has a part. The caller ends the member's turns
 	// first: one that still runs would be written whole at its end. ErrInvalid without a member.
-	EraseMember(ctx context.Context, memberID string, keep ...string) (Erased, []string, error)
-	// ExportMember returns the memories, turns, waiting messages and settings that EraseMember would remove.
+	EraseMember(ctx context.Context, e Erasure) (Erased, []string, error)
+	// ExportMember returns everything that EraseMember would remove or part from the member's name.
 	ExportMember(ctx context.Context, memberID string) (Export, error)
 }
 
 // FleetingMembers is Members for what is fleeting.
 type FleetingMembers interface {
-	// EraseFleeting removes what counts the member's events, and the windows of the member's DM channels.
+	// EraseFleeting removes what counts the member's events, and the windows of the member's private chats.
 	EraseFleeting(ctx context.Context, memberID string, channelIDs []string) (Erased, error)
 }
 
 // ExportVersion is the version of the form of an Export.
-const ExportVersion = 1
+const ExportVersion = 2
 
-// ExportMaxTurns bounds the turns in an Export, newest first.
-const ExportMaxTurns = 10_000
+// Bounds of an Export. What is older than they allow is left out.
+const (
+	// ExportMaxTurns bounds the turns, ExportMaxEntries the entries of each other kind.
+	ExportMaxTurns   = 10_000
+	ExportMaxEntries = 10_000
+	// ExportMaxBytes bounds the texts of turns and calls together.
+	ExportMaxBytes = 64 << 20
+)
 
 // Export is what a member is given when they ask what is kept about them: one JSON document, described in docs/privacy.md.
 type Export struct {
-	Version  int               `json:"version"`
-	MemberID string            `json:"member_id"`
-	Memories []ExportedMemory  `json:"memories"`
-	Turns    []ExportedTurn    `json:"turns"`
-	Waiting  []ExportedWaiting `json:"waiting"`
-	Settings map[string]string `json:"settings"`
-	// Truncated is true when there are older turns than ExportMaxTurns.
+	Version   int                 `json:"version"`
+	MemberID  string              `json:"member_id"`
+	Memories  []ExportedMemory    `json:"memories"`
+	ShortTerm []ExportedShortTerm `json:"short_term"`
+	Turns     []ExportedTurn      `json:"turns"`
+	Waiting   []ExportedWaiting   `json:"waiting"`
+	Approvals []ExportedApproval  `json:"approvals"`
+	Usage     []ExportedUsage     `json:"usage"`
+	Audit     []ExportedAudit     `json:"audit"`
+	Settings  map[string]string   `json:"settings"`
+	// ChannelSettings are those of the member's private chats, by channel.
+	ChannelSettings map[string]map[string]string `json:"channel_settings"`
+	// Truncated is true when there is more than the bounds allow.
 	Truncated bool `json:"truncated,omitempty"`
+}
+
+// ExportedShortTerm is what a channel has in mind from a turn of the member.
+type ExportedShortTerm struct {
+	ChannelID string    `json:"channel_id"`
+	GuildID   string    `json:"guild_id,omitempty"`
+	Category  string    `json:"category"`
+	Content   string    `json:"content"`
+	TurnID    string    `json:"turn_id,omitempty"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// ExportedApproval is a card about a call in the member's turn, or one that the member decided.
+type ExportedApproval struct {
+	TurnID    string `json:"turn_id"`
+	ChannelID string `json:"channel_id"`
+	GuildID   string `json:"guild_id,omitempty"`
+	Tool      string `json:"tool"`
+	// Arguments are given for calls in the member's own turns.
+	Arguments string         `json:"arguments,omitempty"`
+	Status    ApprovalStatus `json:"status"`
+	Reason    string         `json:"reason,omitempty"`
+	// Asked: it was the member's turn. Decided: the member decided.
+	Asked     bool      `json:"asked"`
+	Decided   bool      `json:"decided"`
+	OpenedAt  time.Time `json:"opened_at"`
+	DecidedAt time.Time `json:"decided_at,omitzero"`
+}
+
+// ExportedUsage is what one model cost in one turn of the member.
+type ExportedUsage struct {
+	TurnID    string    `json:"turn_id"`
+	Model     string    `json:"model"`
+	GuildID   string    `json:"guild_id,omitempty"`
+	ChannelID string    `json:"channel_id"`
+	Usage     Usage     `json:"usage"`
+	At        time.Time `json:"at"`
+}
+
+// ExportedAudit is an act of the member, or one that concerned them. Who else had a part in it is not told.
+type ExportedAudit struct {
+	GuildID   string      `json:"guild_id,omitempty"`
+	ChannelID string      `json:"channel_id,omitempty"`
+	Action    AuditAction `json:"action"`
+	Detail    string      `json:"detail,omitempty"`
+	// Actor: the member did it. Subject: it was done to them.
+	Actor   bool      `json:"actor"`
+	Subject bool      `json:"subject"`
+	At      time.Time `json:"at"`
+}
+
+// ExportRoom counts what an export holds while it is read, newest first. The zero value is empty.
+type ExportRoom struct {
+	used int
+	full bool
+}
+
+// Turn says whether a turn still fits. Once something did not, nothing does.
+func (r *ExportRoom) Turn(t Turn) bool {
+	return r.take(len(t.Prompt) + len(t.Answer) + len(t.Thinking) + len(t.Transcript))
+}
+
+// Call says whether a call still fits.
+func (r *ExportRoom) Call(c Call) bool { return r.take(len(c.Arguments) + len(c.Result)) }
+
+// Full: something was left out.
+func (r *ExportRoom) Full() bool { return r.full }
+
+func (r *ExportRoom) take(n int) bool {
+	if r.used += n; r.used > ExportMaxBytes {
+		r.full = true
+	}
+	return !r.full
 }
 
 // ExportedMemory is one long-term fact.
@@ -140,29 +235,74 @@ func (d Document) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(d))
 }
 
-// Fill puts the records that an engine has read into the form of an Export.
-func (e *Export) Fill(memories []Memory, turns []Turn, calls []Call, waiting []Waiting) {
-	e.Memories, e.Turns, e.Waiting = []ExportedMemory{}, []ExportedTurn{}, []ExportedWaiting{}
-	for _, m := range memories {
-		e.Memories = append(e.Memories, ExportedMemory(m))
-	}
-	of := make(map[string][]ExportedCall)
-	for _, c := range calls {
-		of[c.TurnID] = append(of[c.TurnID], ExportedCall{
+// ExportRecords are the records of which an Export is made, as an engine has read them, those of each kind newest first.
+type ExportRecords struct {
+	Memories  []Memory
+	ShortTerm []ShortTerm
+	Turns     []Turn
+	Calls     []Call
+	Waiting   []Waiting
+	Approvals []Approval
+	Usage     []UsageEntry
+	Audit     []AuditEntry
+}
+
+// Fill puts records into the form of an Export, whose member is set. More than the bounds allow is left out.
+func (e *Export) Fill(r ExportRecords) {
+	e.Memories = exported(e, r.Memories, len(r.Memories), func(m Memory) ExportedMemory { return ExportedMemory(m) })
+	e.ShortTerm = exported(e, r.ShortTerm, len(r.ShortTerm), func(s ShortTerm) ExportedShortTerm {
+		return ExportedShortTerm{
+			ChannelID: s.ChannelID, GuildID: s.GuildID, Category: s.Category, Content: s.Content, TurnID: s.TurnID, UpdatedAt: s.UpdatedAt,
+		}
+	})
+	calls := make(map[string][]ExportedCall)
+	for _, c := range slices.Backward(r.Calls) {
+		calls[c.TurnID] = append(calls[c.TurnID], ExportedCall{
 			Tool: c.Tool, Arguments: c.Arguments, Status: c.Status, Reason: c.Reason, Result: c.Result,
 			StartedAt: c.StartedAt, FinishedAt: c.FinishedAt,
 		})
 	}
-	for _, t := range turns {
-		e.Turns = append(e.Turns, ExportedTurn{
+	e.Turns = exported(e, r.Turns, ExportMaxTurns, func(t Turn) ExportedTurn {
+		return ExportedTurn{
 			ID: t.ID, ChannelID: t.ChannelID, GuildID: t.GuildID, TriggerID: t.TriggerID, Status: t.Status, Prompt: t.Prompt,
 			Answer: t.Answer, Thinking: t.Thinking, Model: t.Model, Usage: t.Usage, AnswerIDs: t.AnswerIDs,
-			Transcript: Document(t.Transcript), Error: t.Error, StartedAt: t.StartedAt, FinishedAt: t.FinishedAt, Calls: of[t.ID],
-		})
-	}
-	for _, w := range waiting {
-		e.Waiting = append(e.Waiting, ExportedWaiting{
+			Transcript: Document(t.Transcript), Error: t.Error, StartedAt: t.StartedAt, FinishedAt: t.FinishedAt, Calls: calls[t.ID],
+		}
+	})
+	e.Waiting = exported(e, r.Waiting, ExportMaxEntries, func(w Waiting) ExportedWaiting {
+		return ExportedWaiting{
 			MessageID: w.MessageID, ChannelID: w.ChannelID, GuildID: w.GuildID, Payload: Document(w.Payload), QueuedAt: w.QueuedAt,
-		})
+		}
+	})
+	e.Approvals = exported(e, r.Approvals, ExportMaxEntries, func(a Approval) ExportedApproval {
+		out := ExportedApproval{
+			TurnID: a.TurnID, ChannelID: a.ChannelID, GuildID: a.GuildID, Tool: a.Tool, Status: a.Status, Reason: a.Reason,
+			Asked: a.OwnerID == e.MemberID, Decided: a.DecidedBy == e.MemberID, OpenedAt: a.OpenedAt, DecidedAt: a.DecidedAt,
+		}
+		if out.Asked {
+			out.Arguments = a.Arguments
+		}
+		return out
+	})
+	e.Usage = exported(e, r.Usage, ExportMaxEntries, func(u UsageEntry) ExportedUsage {
+		return ExportedUsage{TurnID: u.TurnID, Model: u.Model, GuildID: u.GuildID, ChannelID: u.ChannelID, Usage: u.Usage, At: u.At}
+	})
+	e.Audit = exported(e, r.Audit, ExportMaxEntries, func(a AuditEntry) ExportedAudit {
+		return ExportedAudit{
+			GuildID: a.GuildID, ChannelID: a.ChannelID, Action: a.Action, Detail: a.Detail,
+			Actor: a.ActorID == e.MemberID, Subject: a.SubjectID == e.MemberID, At: a.At,
+		}
+	})
+}
+
+// exported gives the first records, at most limit, in another form; never null in JSON.
+func exported[R, X any](e *Export, records []R, limit int, form func(R) X) []X {
+	if len(records) > limit {
+		records, e.Truncated = records[:limit], true
 	}
+	out := make([]X, len(records))
+	for i, r := range records {
+		out[i] = form(r)
+	}
+	return out
 }

@@ -34,6 +34,11 @@ type Memories interface {
 	UpdateMemory(ctx context.Context, q MemoryQuery, id int64, content string, at time.Time) (Memory, error)
 	// DeleteMemory removes a memory that q's member may see and returns it as it was; ErrNotFound otherwise.
 	DeleteMemory(ctx context.Context, q MemoryQuery, id int64) (Memory, error)
+	// DeleteMemories removes every memory of one scope, which of names by its Scope, GuildID, MemberID and Private alone, and
+	// returns how many. ErrInvalid when of contradicts itself as in AddMemory.
+	DeleteMemories(ctx context.Context, of Memory) (int, error)
+	// MemoryByID returns a memory that q's member may see; ErrNotFound otherwise.
+	MemoryByID(ctx context.Context, q MemoryQuery, id int64) (Memory, error)
 	// FindMemories returns what q selects, most relevant first: with a text, the facts that share words with it by
 	// relevance, then the newest, up to the limit. ErrInvalid when q names no member, or both a guild and a DM.
 	FindMemories(ctx context.Context, q MemoryQuery) ([]Memory, error)

@@ -93,7 +93,7 @@ func (l *Loop) approve(x *execution) Outcome {
 	x.approval = &Approval{Approver: card.Approver, Asked: time.Now()}
 	d, state := l.ask(x, card)
 	x.approval.Decided, x.approval.State, x.approval.By, x.approval.Reason = time.Now(), state, d.By, d.Reason
-	defer l.closeCard(x, card, state)
+	defer l.closeCard(x, card, state, d)
 	if out := l.stopCheck(x); out != nil {
 		return x.refusedAt(GateApproval, out) // a kill while a card is open is a stop, not a denial
 	}
@@ -191,7 +191,7 @@ func (l *Loop) show(ctx context.Context, x *execution, card Card) bool {
 
 // closeCard shows how the card ended. After a stop it gets half of what all final writes get, so that a slow edit of a
 // message doesn't cost the journal its rows.
-func (l *Loop) closeCard(x *execution, card Card, state CardState) {
+func (l *Loop) closeCard(x *execution, card Card, state CardState, d Decision) {
 	if x.turn.Cards == nil {
 		return
 	}
@@ -204,7 +204,7 @@ func (l *Loop) closeCard(x *execution, card Card, state CardState) {
 			defer cancel()
 			ctx = half
 		}
-		l.guard(x.turn, "card", func() { x.turn.Cards.Close(ctx, card.Token, state) })
+		l.guard(x.turn, "card", func() { x.turn.Cards.Close(ctx, card.Token, state, d) })
 		return nil
 	})
 }

@@ -370,7 +370,7 @@ func (c *cards) Show(ctx context.Context, card toolloop.Card) error {
 	return c.show(ctx, card)
 }
 
-func (c *cards) Close(ctx context.Context, _ string, s toolloop.CardState) {
+func (c *cards) Close(ctx context.Context, _ string, s toolloop.CardState, _ toolloop.Decision) {
 	c.mu.Lock()
 	c.ended = append(c.ended, s)
 	c.mu.Unlock()

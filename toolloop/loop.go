@@ -13,6 +13,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -225,6 +226,9 @@ func statusOf(ctx context.Context) store.TurnStatus {
 
 // SoftWarn is the iteration from which progress lines should mention /kill.
 func (l *Loop) SoftWarn() int { return l.limits.SoftWarnIterations }
+
+// ApprovalTimeout is how long a card waits for a decision.
+func (l *Loop) ApprovalTimeout() time.Duration { return l.limits.ApprovalTimeout }
 
 // Abandoned is the number of tool runs that outlived their calls and have not ended yet.
 func (l *Loop) Abandoned() int { return l.abandoned.total() }

@@ -44,8 +44,8 @@ type HiddenNotice struct {
 type Cards interface {
 	// Show makes the card visible; an error means that nobody can answer it.
 	Show(ctx context.Context, c Card) error
-	// Close shows how the card ended.
-	Close(ctx context.Context, token string, s CardState)
+	// Close shows how the card ended; d is who decided, empty when nobody did.
+	Close(ctx context.Context, token string, s CardState, d Decision)
 }
 
 // Clock is the turn's wall clock; waiting for a person stops it.

@@ -408,4 +408,4 @@ func (p *people) Show(_ context.Context, card toolloop.Card) error {
 	return nil
 }
 
-func (p *people) Close(context.Context, string, toolloop.CardState) {}
+func (p *people) Close(context.Context, string, toolloop.CardState, toolloop.Decision) {}

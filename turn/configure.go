@@ -286,6 +286,7 @@ func (m *Manager) change(ctx context.Context, p Place, s store.Setting) error {
 		return unavailable(err)
 	}
 	m.Log.Info().Str("scope", string(s.Scope)).Str("id", s.ID).Str("setting", s.Name).Str("by", p.Actor.ID).Msg("settings.changed")
+	m.auditSetting(ctx, p, s)
 	return nil
 }
 

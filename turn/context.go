@@ -69,6 +69,11 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 		return waiting[x.ID] || hidden[x.ID] || !after(x.ID, p.epoch) || begin != "" && CompareIDs(x.ID, begin) < 0 ||
 			!x.Author.Self && CompareIDs(x.ID, in.MessageID) > 0
 	})
+	for i := range visible {
+		if hidden[visible[i].ReplyToID] {
+			visible[i].Quote = ""
+		}
+	}
 	turns = slices.DeleteFunc(turns, func(t store.Turn) bool { return hidden[t.TriggerID] || !after(t.TriggerID, p.epoch) })
 	if p.blind { // what was cleared must not come back because a store is away
 		visible, turns, c.recollection.short = nil, nil, nil
@@ -106,14 +111,19 @@ func (m *Manager) hidden(ctx context.Context, self string, messages []Message, t
 			}
 		}
 	}
+	answers := false // the bot's messages here answer one that is hidden
 	for _, x := range messages {
 		switch {
 		case x.Author.Self:
-			out[x.ID] = out[x.ID] || out[x.ReplyToID]
+			// Only the first part of an answer replies; the further ones follow it.
+			if answers = out[x.ID] || x.ReplyToID == "" && answers || out[x.ReplyToID]; answers {
+				out[x.ID] = true
+			}
 		case readsAsCommand(x.Content, self):
-			out[x.ID] = true
-		case x.Author.ID != "" && !x.Author.Bot && !x.Author.Webhook && hides(x.Author.ID, x.ID):
-			out[x.ID] = true
+			out[x.ID], answers = true, false
+		default:
+			answers = x.Author.ID != "" && !x.Author.Bot && !x.Author.Webhook && hides(x.Author.ID, x.ID)
+			out[x.ID] = out[x.ID] || answers
 		}
 	}
 	return out

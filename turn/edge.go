@@ -33,6 +33,9 @@ type Edge interface {
 	Notify(ctx context.Context, n Notice) error
 	// Hidden shows a notice to the operators of a guild (its log channel), never in the chat. Private turns have none.
 	Hidden(ctx context.Context, n HiddenNotice)
+	// Withdraw shows on a card of a process that is gone that it is no longer active, and takes its buttons away. A card
+	// that is gone itself is no error.
+	Withdraw(ctx context.Context, c Card, messageID string) error
 	// Self is the identity the bot answers with.
 	Self() Persona
 	// Surroundings are what the edge knows of a channel; the zero value when it knows nothing. It does no I/O.
@@ -62,8 +65,9 @@ type Surface interface {
 	Progress(p Progress)
 	// Retract removes the visible text of the current iteration (its attempt failed); earlier iterations stay.
 	Retract(ctx context.Context)
-	// Ask shows an approval card. It returns once the card is visible; an error means that nobody can answer it.
-	Ask(ctx context.Context, c Card) error
+	// Ask shows an approval card. It returns once the card is visible, with the id of its message; an error means that
+	// nobody can answer it.
+	Ask(ctx context.Context, c Card) (messageID string, err error)
 	// CloseCard shows how a card ended; its buttons stop working.
 	CloseCard(ctx context.Context, token string, s CardState)
 	// Finish delivers what is left, marks how the turn ended and reports what people really saw. It is called exactly

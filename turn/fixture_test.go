@@ -221,6 +221,7 @@ type edge struct {
 	surfaces  []*surface
 	notices   []turn.Notice
 	hidden    []turn.HiddenNotice
+	withdrawn []string
 	reads     int
 	// deliver is what Finish reports instead of success; slow is how long it takes.
 	deliver error
@@ -273,6 +274,14 @@ func (e *edge) Hidden(_ context.Context, n turn.HiddenNotice) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.hidden = append(e.hidden, n)
+}
+
+func (e *edge) Withdraw(_ context.Context, c turn.Card, messageID string) error {
+	e.breaks("withdraw")
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.withdrawn = append(e.withdrawn, messageID+" "+c.Tool)
+	return nil
 }
 
 func (e *edge) Self() turn.Persona { return turn.Persona{Name: "Parley"} }
@@ -345,11 +354,11 @@ func (s *surface) Retract(context.Context) {
 	}
 }
 
-func (s *surface) Ask(_ context.Context, c turn.Card) error {
+func (s *surface) Ask(_ context.Context, c turn.Card) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cards = append(s.cards, c)
-	return nil
+	return "card " + c.Token, nil
 }
 
 func (s *surface) CloseCard(_ context.Context, _ string, state turn.CardState) {

@@ -36,6 +36,7 @@ func (m *Manager) Kill(ctx context.Context, req KillRequest) KillReport {
 	if len(total.Killed) > 0 || total.Discarded > 0 || total.Refused {
 		m.Log.Info().Str("by", req.Actor.ID).Str("channel", req.ChannelID).Str("guild", req.GuildID).Int("killed", len(total.Killed)).
 			Int("discarded", total.Discarded).Bool("refused", total.Refused).Msg("turn.kill")
+		m.auditKill(req, total)
 	}
 	return total
 }

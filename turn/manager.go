@@ -43,10 +43,13 @@ type Store interface {
 	store.Windows
 	store.Settings
 	store.ShortTerms
-	// FindMemories recalls long-term facts; see store.Memories.
-	FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error)
 	// Calls returns a turn's journal; see store.Journal.
 	Calls(ctx context.Context, turnID string) ([]store.Call, error)
+	store.Memories
+	store.Members
+	store.FleetingMembers
+	store.Audit
+	store.Approvals
 	// Sweep closes what a process that is gone left running; see store.Journal.
 	Sweep(ctx context.Context, at time.Time) ([]store.Turn, []store.Call, error)
 }
@@ -117,6 +120,7 @@ type Manager struct {
 	limits    Limits
 	limiter   *limiter
 	settings  *settingCache
+	memory    *Facts
 	dialogues *dialogues
 	estimates *estimates
 	fallback  localClaims
@@ -147,7 +151,7 @@ func NewManager(d Deps) *Manager {
 		Deps: d, limits: d.Limits, limiter: newLimiter(d.Limits), dialogues: newDialogues(), estimates: newEstimates(),
 		workers: map[string]*worker{}, counts: map[store.TurnStatus]int{}, altering: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 	}
-	m.settings = newSettingCache(d.Store, m.spawn)
+	m.settings, m.memory = newSettingCache(d.Store, m.spawn), NewFacts(d.Store)
 	for _, t := range d.Registry.All() {
 		m.refs = m.refs || len(t.IDArguments) > 0
 	}
@@ -243,8 +247,13 @@ func (m *Manager) Card(token string) (Card, bool) { return m.Broker.Card(token) 
 
 // Approve decides an open card. An unknown token is a silent no-op and gives false.
 func (m *Manager) Approve(token string, d Decision) bool {
+	c, open := m.Card(token)
 	d.Reason = strings.TrimSpace(d.Reason)
-	return m.Broker.Decide(token, d)
+	ok := m.Broker.Decide(token, d)
+	if ok && open {
+		m.auditDecision(c, d)
+	}
+	return ok
 }
 
 // IsBusy reports whether a turn runs or waits in the channel.

@@ -27,10 +27,10 @@ type memory struct {
 	windows  map[string]map[string]int
 	counted  map[string][]string
 	rows     map[string]store.Call
-	// journal holds the keys of rows in the order they were opened; facts and short is what is remembered.
+	// journal holds the keys of rows in the order they were opened; short is what channels have in mind.
 	journal []string
-	facts   []store.Memory
 	short   []store.ShortTerm
+	records
 }
 
 func newMemory() *memory {
@@ -331,8 +331,7 @@ func (s *memory) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store
 	defer unlock()
 	var relevant, others []store.Memory
 	for _, f := range slices.Backward(s.facts) {
-		mine := f.Scope == store.ScopeMember && f.MemberID == q.MemberID && f.GuildID == q.GuildID && f.Private == q.Private
-		if !mine && (f.Scope != store.ScopeGuild || f.GuildID != q.GuildID || q.Private) {
+		if !s.sees(q, f) {
 			continue
 		}
 		if slices.ContainsFunc(strings.Fields(q.Text), func(w string) bool { return strings.Contains(f.Content, w) }) {

@@ -55,6 +55,7 @@ const (
 	ReasonExpired            Reason = "expired_over_restart"
 	ReasonKept               Reason = "kept_for_restart"
 	ReasonChannelGone        Reason = "channel_gone"
+	ReasonErased             Reason = "member_erased"
 )
 
 // Explanation is one line of the table of reasons.
@@ -100,6 +101,7 @@ func Explanations() []Explanation {
 		{ReasonSupersededFollowUp, DispositionDiscard, "The owner wrote once more; the newest message counts."},
 		{ReasonExpired, DispositionDiscard, "The bot was away for too long. One notice says so."},
 		{ReasonChannelGone, DispositionDiscard, "The channel was deleted, or the bot has left the server."},
+		{ReasonErased, DispositionDiscard, "Its author had all that is kept about them erased (`/privacy erase`), or wants nothing to do with the bot any more."},
 		{ReasonKept, DispositionDiscard, "The process is ending; the message is stored and runs at the next start."},
 	}
 }

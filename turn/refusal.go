@@ -11,6 +11,12 @@ const (
 	RefusedBusy RefusalKind = "busy"
 	// RefusedInvalid: the value cannot be set.
 	RefusedInvalid RefusalKind = "invalid"
+	// RefusedNotFound: there is no such thing, or not for the actor.
+	RefusedNotFound RefusalKind = "not_found"
+	// RefusedFull: there are as many as there may be.
+	RefusedFull RefusalKind = "full"
+	// RefusedOptedOut: somebody wants nothing about them to be remembered.
+	RefusedOptedOut RefusalKind = "opted_out"
 	// RefusedElsewhere: there is nothing of the kind in this place (say, no server in a direct message).
 	RefusedElsewhere RefusalKind = "elsewhere"
 	// RefusedUnavailable: the store is away; nothing was changed.

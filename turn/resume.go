@@ -16,6 +16,8 @@ type Leftovers struct {
 	waiting []store.Waiting
 	// answered are triggers whose turn had begun, though the store still has some of them as waiting.
 	answered map[string]bool
+	// cards are open approval cards that nobody waits for any more.
+	cards []store.Approval
 }
 
 // Sweep closes what a process that is gone left running, so that none of it ever runs again, and reads what waited. It
@@ -50,7 +52,11 @@ func (m *Manager) Sweep(ctx context.Context) (Leftovers, error) {
 			answered[t.TriggerID] = true
 		}
 	}
-	return Leftovers{cutOff: turns, waiting: waiting, answered: answered}, nil
+	left, err := m.Store.OpenApprovals(ctx)
+	if err != nil {
+		return Leftovers{}, fmt.Errorf("reading open approval cards: %w", err)
+	}
+	return Leftovers{cutOff: turns, waiting: waiting, answered: answered, cards: left}, nil
 }
 
 // Resume puts waiting triggers back in line, once the edge can answer. Those that have waited too long, and turns that
@@ -59,6 +65,9 @@ func (m *Manager) Resume(l Leftovers) {
 	for _, t := range l.cutOff {
 		m.count(store.TurnInterrupted, 1)
 		m.tellOutside(Notice{Kind: NoticeInterrupted, ChannelID: t.ChannelID, ReplyToID: t.TriggerID, Text: interruptedText})
+	}
+	for _, a := range l.cards {
+		m.withdraw(a)
 	}
 	// Ids are as old as the messages: they order what the clock of a process could not tell apart.
 	slices.SortStableFunc(l.waiting, func(a, b store.Waiting) int {

@@ -23,7 +23,7 @@ func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running 
 	in := q.in
 	r := &running{
 		id: q.id, in: in, verdict: q.verdict, ctx: ctx, cancel: cancel, started: time.Now(), status: store.TurnRunning,
-		inherited: q.inherit, waited: q.waited,
+		inherited: q.inherit, waited: q.waited, done: make(chan struct{}),
 	}
 	r.turn = &toolloop.Turn{
 		ID: string(q.id), ChannelID: in.ChannelID, GuildID: in.GuildID, UserID: in.Author.ID, UserName: in.Author.Name,
@@ -39,6 +39,7 @@ func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running 
 	m.owned.Go(func() {
 		defer cancel(nil)
 		told := m.run(ctx, r, waiting, stored)
+		close(r.done)
 		m.post(w.channel, func(w *worker) { w.finished(r, told) })
 	})
 	return r
@@ -150,7 +151,7 @@ func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting ma
 		r.turn.Clock = clock
 		r.turn.Observer = &surfaceObserver{m: m, r: r, s: s}
 		r.turn.Notices = notices{m: m, r: r}
-		r.turn.Cards = cards{r: r, s: s}
+		r.turn.Cards = cards{m: m, r: r, s: s}
 		p := m.planFor(ctx, r)
 		r.planned(p)
 		r.turn.Allow, r.turn.WindowTurns, r.turn.Switches, r.turn.Settings = p.allow, p.windowTurns, p.switches, p.settings

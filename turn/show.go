@@ -111,18 +111,26 @@ func (n notices) Hidden(h toolloop.HiddenNotice) {
 	})
 }
 
-// cards shows the loop's approval cards on the turn's surface.
+// cards shows the loop's approval cards on the turn's surface, and records them.
 type cards struct {
+	m *Manager
 	r *running
 	s Surface
 }
 
 // Show implements toolloop.Cards.
-func (c cards) Show(ctx context.Context, card Card) error { return c.s.Ask(ctx, card) }
+func (c cards) Show(ctx context.Context, card Card) error {
+	message, err := c.s.Ask(ctx, card)
+	if err == nil {
+		c.m.opened(ctx, card, message)
+	}
+	return err
+}
 
 // Close implements toolloop.Cards. From here on the turn waits for nobody.
-func (c cards) Close(ctx context.Context, token string, s CardState) {
+func (c cards) Close(ctx context.Context, token string, s CardState, d Decision) {
 	c.r.decided()
+	c.m.closed(token, s, d)
 	c.s.CloseCard(ctx, token, s)
 }
 
@@ -136,6 +144,6 @@ func (deafSurface) Text(string)                                  {}
 func (deafSurface) Boundary()                                    {}
 func (deafSurface) Progress(Progress)                            {}
 func (deafSurface) Retract(context.Context)                      {}
-func (deafSurface) Ask(context.Context, Card) error              { return errDeaf }
+func (deafSurface) Ask(context.Context, Card) (string, error)    { return "", errDeaf }
 func (deafSurface) CloseCard(context.Context, string, CardState) {}
 func (deafSurface) Finish(context.Context, Ending) Delivered     { return Delivered{Err: errDeaf} }

@@ -20,6 +20,9 @@ func Kill(ctx context.Context, a *App, req turn.KillRequest) turn.KillReport {
 	return everywhere{a.manager, a}.Kill(ctx, req)
 }
 
+// Manager is the turns of a bot.
+func Manager(a *App) *turn.Manager { return a.manager }
+
 // Idle returns when no turn runs in the process.
 func Idle(t *testing.T, a *App) {
 	t.Helper()

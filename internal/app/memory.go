@@ -4,61 +4,53 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/tools/memory"
+	"github.com/parleybot/parley/turn"
 )
 
-// memoriesPerScope is how many facts a member in a guild, or a guild, may have.
-const memoriesPerScope = 100
-
-// memories lets the memory tools keep their facts in the store. Tools know no store and stores know no tools.
-type memories struct{ store store.Memories }
+// memories lets the memory tools keep their facts where people keep theirs by command, under the same rules. Tools know
+// nothing of turns and stores.
+type memories struct{ facts *turn.Facts }
 
 // Add implements memory.Store.
-func (m memories) Add(ctx context.Context, f memory.Fact) (memory.Fact, error) {
-	now := time.Now().UTC()
-	rec := store.Memory{
-		Scope: store.ScopeMember, GuildID: f.GuildID, MemberID: f.MemberID, Content: f.Content, Private: f.Private,
-		AuthorID: f.AuthorID, TurnID: f.TurnID, MessageID: f.MessageID, CreatedAt: now, UpdatedAt: now,
-	}
+func (m memories) Add(ctx context.Context, who memory.Scope, f memory.Fact) (memory.Fact, error) {
+	scope := store.ScopeMember
 	if f.ServerWide {
-		rec.Scope, rec.MemberID = store.ScopeGuild, ""
+		scope = store.ScopeGuild
 	}
-	rec, err := m.store.AddMemory(ctx, rec, memoriesPerScope)
-	return factOf(rec), memoryError(err)
+	kept, _, err := m.facts.Add(ctx, placeOf(who), turn.Fact{Content: f.Content, Scope: scope, TurnID: f.TurnID, MessageID: f.MessageID})
+	return factOf(kept), memoryError(err)
 }
 
 // Update implements memory.Store.
 func (m memories) Update(ctx context.Context, who memory.Scope, id int64, content string) (memory.Fact, error) {
-	rec, err := m.store.UpdateMemory(ctx, query(who), id, content, time.Now().UTC())
-	return factOf(rec), memoryError(err)
+	kept, err := m.facts.Edit(ctx, placeOf(who), id, content)
+	return factOf(kept), memoryError(err)
 }
 
 // Delete implements memory.Store.
 func (m memories) Delete(ctx context.Context, who memory.Scope, id int64) (memory.Fact, error) {
-	rec, err := m.store.DeleteMemory(ctx, query(who), id)
-	return factOf(rec), memoryError(err)
+	gone, err := m.facts.Forget(ctx, placeOf(who), id)
+	return factOf(gone), memoryError(err)
 }
 
 // Find implements memory.Store.
 func (m memories) Find(ctx context.Context, who memory.Scope, text string, limit int) ([]memory.Fact, error) {
-	q := query(who)
-	q.Text, q.Limit = text, limit
-	recs, err := m.store.FindMemories(ctx, q)
+	found, err := m.facts.List(ctx, placeOf(who), text, limit)
 	if err != nil {
 		return nil, memoryError(err)
 	}
-	facts := make([]memory.Fact, len(recs))
-	for i, r := range recs {
+	facts := make([]memory.Fact, len(found))
+	for i, r := range found {
 		facts[i] = factOf(r)
 	}
 	return facts, nil
 }
 
-func query(who memory.Scope) store.MemoryQuery {
-	return store.MemoryQuery{GuildID: who.GuildID, MemberID: who.MemberID, Private: who.Private}
+func placeOf(who memory.Scope) turn.Place {
+	return turn.Place{GuildID: who.GuildID, ChannelID: who.ChannelID, Actor: turn.Actor{ID: who.MemberID, ManageGuild: who.ManageGuild}}
 }
 
 func factOf(m store.Memory) memory.Fact {
@@ -68,18 +60,26 @@ func factOf(m store.Memory) memory.Fact {
 	}
 }
 
-// memoryError gives the store's errors the tools' names; the store's own text stays inside for the log.
+// memoryError gives refusals the tools' names; what is not for the model stays inside for the log.
 func memoryError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("%w: %w", memory.ErrNotFound, err)
-	case errors.Is(err, store.ErrLimit):
-		return fmt.Errorf("%w: %w", memory.ErrLimit, err)
-	case errors.Is(err, store.ErrUnavailable):
-		return fmt.Errorf("%w: %w", memory.ErrUnavailable, err)
-	default:
+	refusal, ok := errors.AsType[*turn.Refusal](err)
+	if !ok {
 		return err
 	}
+	switch refusal.Kind {
+	case turn.RefusedNotFound:
+		return fmt.Errorf("%w: %w", memory.ErrNotFound, err)
+	case turn.RefusedFull:
+		return fmt.Errorf("%w: %w", memory.ErrLimit, err)
+	case turn.RefusedUnavailable:
+		return fmt.Errorf("%w: %w", memory.ErrUnavailable, err)
+	case turn.RefusedForbidden:
+		return fmt.Errorf("%w: %w", memory.ErrForbidden, err)
+	case turn.RefusedOptedOut:
+		return fmt.Errorf("%w: %w", memory.ErrOptedOut, err)
+	case turn.RefusedInvalid, turn.RefusedElsewhere:
+		return fmt.Errorf("%w: %w", memory.ErrInvalid, err)
+	case turn.RefusedBusy:
+	}
+	return err
 }

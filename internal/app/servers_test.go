@@ -299,20 +299,23 @@ func TestEraseMember(t *testing.T) {
 			h.ask(t, "remember that I like "+canary)
 			h.must(t, "Done, I'll remember")
 			app.Idle(t, a)
-			ada := string(h.ada.ID)
-			export, err := a.ExportMember(t.Context(), ada)
+			here := turn.Place{GuildID: string(h.guild), ChannelID: string(h.channel), Actor: turn.Actor{ID: string(h.ada.ID)}}
+			m := app.Manager(a)
+			export, err := m.Export(t.Context(), here)
 			if err != nil || len(export.Memories) != 1 || len(export.Turns) != 1 || len(export.Turns[0].Calls) != 1 {
 				t.Fatalf("exported %+v, %v; want a memory and a turn with a call", export, err)
 			}
-			erased, err := a.EraseMember(t.Context(), ada)
+			erased, err := m.Erase(t.Context(), here)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if erased[store.KindMemories] != 1 || erased[store.KindTurns] != 1 || erased[store.KindCalls] != 1 {
 				t.Errorf("erased %v", erased)
 			}
-			export, err = a.ExportMember(t.Context(), ada)
-			if err != nil || len(export.Memories)+len(export.Turns)+len(export.Waiting)+len(export.Settings) != 0 {
+			export, err = m.Export(t.Context(), here)
+			_, kept := export.Settings[turn.SettingErasedBefore]
+			if err != nil || len(export.Memories)+len(export.Turns)+len(export.Waiting)+len(export.Usage)+len(export.Audit) != 0 ||
+				len(export.Settings) != 1 || !kept {
 				t.Errorf("left: %+v, %v", export, err)
 			}
 		})

@@ -27,6 +27,8 @@ type stores interface {
 	store.Windows
 	store.Members
 	store.FleetingMembers
+	store.Audit
+	store.Approvals
 	Close() error
 	// kills joins this process to the others of the same bot; nil when there can be none.
 	kills() store.KillBus

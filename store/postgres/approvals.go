@@ -37,11 +37,13 @@ func (db *DB) DecideApproval(ctx context.Context, a store.Approval) (bool, error
 // OpenApprovals implements store.Approvals.
 func (db *DB) OpenApprovals(ctx context.Context) ([]store.Approval, error) {
 	found, err := db.ask.OpenApprovals(ctx)
-	return each(found, func(a queries.Approval) store.Approval {
-		return store.Approval{
-			Token: a.Token, TurnID: a.TurnID, CallKey: a.CallKey, GuildID: a.GuildID, ChannelID: a.ChannelID, MessageID: a.MessageID,
-			Tool: a.Tool, Arguments: a.Arguments, OwnerID: a.OwnerMemberID, Status: a.Status, DecidedBy: a.DeciderMemberID,
-			Reason: a.Reason, OpenedAt: a.OpenedAt.UTC(), DecidedAt: instant(a.DecidedAt),
-		}
-	}), db.fail(ctx, "read open approvals", err)
+	return each(found, approvalOf), db.fail(ctx, "read open approvals", err)
+}
+
+func approvalOf(a queries.Approval) store.Approval {
+	return store.Approval{
+		Token: a.Token, TurnID: a.TurnID, CallKey: a.CallKey, GuildID: a.GuildID, ChannelID: a.ChannelID, MessageID: a.MessageID,
+		Tool: a.Tool, Arguments: a.Arguments, OwnerID: a.OwnerMemberID, Status: a.Status, DecidedBy: a.DeciderMemberID,
+		Reason: a.Reason, OpenedAt: a.OpenedAt.UTC(), DecidedAt: instant(a.DecidedAt),
+	}
 }

@@ -66,7 +66,7 @@ func TestCut(t *testing.T) {
 		_, findErr := db.FindMemories(ctx, store.MemoryQuery{GuildID: "1", MemberID: "ana", Text: "tea"})
 		_, addErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "x"}, 9)
 		_, _, sweepErr := db.Sweep(ctx, time.Now())
-		_, _, eraseErr := db.EraseMember(ctx, "ana")
+		_, _, eraseErr := db.EraseMember(ctx, store.Erasure{MemberID: "ana"})
 		_, exportErr := db.ExportMember(ctx, "ana")
 		for i, err := range []error{begin(ctx, db, "t"), findErr, addErr, sweepErr, eraseErr, exportErr, db.Ping(ctx)} {
 			if !errors.Is(err, store.ErrUnavailable) {

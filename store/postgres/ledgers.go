@@ -38,12 +38,14 @@ func (db *DB) PutShortTerm(ctx context.Context, s store.ShortTerm, limit int) er
 // ShortTermOf implements store.ShortTerms.
 func (db *DB) ShortTermOf(ctx context.Context, channelID string, now time.Time) ([]store.ShortTerm, error) {
 	found, err := db.ask.ShortTermOf(ctx, queries.ShortTermOfParams{ChannelID: channelID, Now: now})
-	return each(found, func(s queries.ShortTerm) store.ShortTerm {
-		return store.ShortTerm{
-			ChannelID: s.ChannelID, Category: s.Category, GuildID: s.GuildID, AuthorID: s.AuthorMemberID, TurnID: s.TurnID,
-			Content: s.Content, UpdatedAt: s.UpdatedAt.UTC(),
-		}
-	}), db.fail(ctx, "read short-term memory", err)
+	return each(found, shortTermOf), db.fail(ctx, "read short-term memory", err)
+}
+
+func shortTermOf(s queries.ShortTerm) store.ShortTerm {
+	return store.ShortTerm{
+		ChannelID: s.ChannelID, Category: s.Category, GuildID: s.GuildID, AuthorID: s.AuthorMemberID, TurnID: s.TurnID,
+		Content: s.Content, UpdatedAt: s.UpdatedAt.UTC(),
+	}
 }
 
 // ClearShortTerm implements store.ShortTerms.
@@ -104,10 +106,12 @@ func (db *DB) AddAudit(ctx context.Context, a store.AuditEntry) error {
 // AuditOf implements store.Audit.
 func (db *DB) AuditOf(ctx context.Context, guildID string, limit int) ([]store.AuditEntry, error) {
 	found, err := db.ask.AuditOf(ctx, queries.AuditOfParams{GuildID: guildID, Count: most(limit)})
-	return each(found, func(a queries.AuditLog) store.AuditEntry {
-		return store.AuditEntry{
-			ID: a.ID, GuildID: a.GuildID, ChannelID: a.ChannelID, ActorID: a.ActorMemberID, SubjectID: a.SubjectMemberID,
-			Action: a.Action, Detail: a.Detail, At: a.At.UTC(),
-		}
-	}), db.fail(ctx, "read audit log", err)
+	return each(found, auditOf), db.fail(ctx, "read audit log", err)
+}
+
+func auditOf(a queries.AuditLog) store.AuditEntry {
+	return store.AuditEntry{
+		ID: a.ID, GuildID: a.GuildID, ChannelID: a.ChannelID, ActorID: a.ActorMemberID, SubjectID: a.SubjectMemberID,
+		Action: a.Action, Detail: a.Detail, At: a.At.UTC(),
+	}
 }

@@ -47,7 +47,7 @@ func TestMemberIDsStayInTheirColumns(t *testing.T) {
 	if diff := cmp.Diff(memberColumns, holding(t, db, member)); diff != "" {
 		t.Errorf("columns that hold a member's id (-listed +found):\n%s", diff)
 	}
-	if _, _, err := db.EraseMember(t.Context(), member); err != nil {
+	if _, _, err := db.EraseMember(t.Context(), store.Erasure{MemberID: member}); err != nil {
 		t.Fatal(err)
 	}
 	if left := holding(t, db, member); len(left) > 0 {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,23 +13,27 @@ import (
 
 // EraseMember implements store.Members. Words, calls and transcripts go with the rows they hang from. What PostgreSQL has
 // deleted it overwrites with the next vacuum of the table.
-func (db *DB) EraseMember(ctx context.Context, memberID string, keep ...string) (store.Erased, []string, error) {
+func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, []string, error) {
 	const doing = "erase member"
-	if memberID == "" {
+	if e.MemberID == "" {
 		return nil, nil, db.fail(ctx, doing, fmt.Errorf("%w: no member named", store.ErrInvalid))
 	}
 	erased := make(store.Erased)
-	var channels []string
-	err := db.transact(ctx, pgx.TxOptions{}, func(ask *queries.Queries, _ pgx.Tx) (err error) {
-		if channels, err = ask.PrivateChannels(ctx, memberID); err != nil {
+	var private []string
+	err := db.transact(ctx, pgx.TxOptions{}, func(ask *queries.Queries, _ pgx.Tx) error {
+		known, err := ask.PrivateChannels(ctx, e.MemberID)
+		if err != nil {
 			return err
 		}
+		private = joined(known, e.ChannelIDs)
 		for _, step := range []struct {
 			kind store.Kind
 			do   func(ctx context.Context, memberID string) (int64, error)
 		}{
 			{store.KindMemories, ask.EraseMemories},
-			{store.KindShortTerm, ask.EraseShortTerm},
+			{store.KindShortTerm, func(ctx context.Context, memberID string) (int64, error) {
+				return ask.EraseShortTerm(ctx, queries.EraseShortTermParams{MemberID: memberID, Chats: private})
+			}},
 			{store.KindApprovals, ask.EraseApprovals},
 			{store.KindApprovals, ask.EraseDecider},
 			{store.KindUsage, ask.EraseUsage},
@@ -37,10 +42,12 @@ func (db *DB) EraseMember(ctx context.Context, memberID string, keep ...string) 
 			{store.KindTurns, ask.EraseTurns},
 			{store.KindWaiting, ask.EraseWaiting},
 			{store.KindSettings, func(ctx context.Context, memberID string) (int64, error) {
-				return ask.EraseSettings(ctx, queries.EraseSettingsParams{MemberID: memberID, Keep: append([]string{}, keep...)})
+				return ask.EraseSettings(ctx, queries.EraseSettingsParams{
+					MemberID: memberID, Keep: append([]string{}, e.KeepSettings...), Chats: private,
+				})
 			}},
 		} {
-			n, err := step.do(ctx, memberID)
+			n, err := step.do(ctx, e.MemberID)
 			if err != nil {
 				return fmt.Errorf("%s: %w", step.kind, err)
 			}
@@ -51,40 +58,161 @@ func (db *DB) EraseMember(ctx context.Context, memberID string, keep ...string) 
 	if err != nil {
 		return nil, nil, db.fail(ctx, doing, err)
 	}
-	return erased, channels, nil
+	return erased, private, nil
+}
+
+// joined is each text of two lists once, sorted; blank ones are left out. It is never nil.
+func joined(a, b []string) []string {
+	all := slices.DeleteFunc(slices.Concat(a, b), func(s string) bool { return s == "" })
+	slices.Sort(all)
+	return append([]string{}, slices.Compact(all)...)
 }
 
 // ExportMember implements store.Members.
 func (db *DB) ExportMember(ctx context.Context, memberID string) (store.Export, error) {
 	const doing = "export member"
-	e := store.Export{Version: store.ExportVersion, MemberID: memberID}
+	e := store.Export{Version: store.ExportVersion, MemberID: memberID, ChannelSettings: map[string]map[string]string{}}
 	if memberID == "" {
 		return e, db.fail(ctx, doing, fmt.Errorf("%w: no member named", store.ErrInvalid))
 	}
 	// One snapshot, so that no call is without its turn.
-	err := db.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(ask *queries.Queries, _ pgx.Tx) error {
-		memories, err := ask.MemoriesOfMember(ctx, memberID)
+	err := db.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(ask *queries.Queries, tx pgx.Tx) error {
+		records, full, err := exportRecords(ctx, ask, tx, memberID)
 		if err != nil {
 			return err
 		}
-		turns, err := ask.TurnsOfMember(ctx, queries.TurnsOfMemberParams{MemberID: memberID, Count: store.ExportMaxTurns + 1})
+		e.Truncated = full
+		e.Fill(records)
+		if e.Settings, err = settingsOf(ctx, ask, owner{member: memberID}); err != nil {
+			return err
+		}
+		private, err := ask.PrivateChannels(ctx, memberID)
 		if err != nil {
 			return err
 		}
-		calls, err := ask.CallsOfMember(ctx, memberID)
-		if err != nil {
-			return err
+		for _, c := range private {
+			settings, err := settingsOf(ctx, ask, owner{channel: c})
+			if err != nil {
+				return err
+			}
+			if len(settings) > 0 {
+				e.ChannelSettings[c] = settings
+			}
 		}
-		waiting, err := ask.WaitingOfMember(ctx, memberID)
-		if err != nil {
-			return err
-		}
-		if len(turns) > store.ExportMaxTurns {
-			turns, e.Truncated = turns[:store.ExportMaxTurns], true
-		}
-		e.Fill(each(memories, memoryOf), each(turns, turnOf), each(calls, callOf), each(waiting, waitingOf))
-		e.Settings, err = settingsOf(ctx, ask, owner{member: memberID})
-		return err
+		return nil
 	})
 	return e, db.fail(ctx, doing, err)
+}
+
+func exportRecords(ctx context.Context, ask *queries.Queries, tx pgx.Tx, memberID string) (r store.ExportRecords, full bool, err error) {
+	const count = store.ExportMaxEntries + 1
+	var room store.ExportRoom
+	for _, step := range []func() error{
+		func() error {
+			found, err := ask.MemoriesOfMember(ctx, memberID)
+			r.Memories = each(found, memoryOf)
+			return err
+		},
+		func() error {
+			found, err := ask.ShortTermOfMember(ctx, memberID)
+			r.ShortTerm = each(found, shortTermOf)
+			return err
+		},
+		func() (err error) {
+			r.Turns, r.Calls, err = exportTurns(ctx, tx, memberID, &room)
+			return err
+		},
+		func() error {
+			found, err := ask.WaitingOfMember(ctx, queries.WaitingOfMemberParams{MemberID: memberID, Count: count})
+			r.Waiting = each(found, waitingOf)
+			return err
+		},
+		func() error {
+			found, err := ask.ApprovalsOfMember(ctx, queries.ApprovalsOfMemberParams{MemberID: memberID, Count: count})
+			r.Approvals = each(found, approvalOf)
+			return err
+		},
+		func() error {
+			found, err := ask.UsageOfMember(ctx, queries.UsageOfMemberParams{MemberID: memberID, Count: count})
+			r.Usage = each(found, usageOf)
+			return err
+		},
+		func() error {
+			found, err := ask.AuditOfMember(ctx, queries.AuditOfMemberParams{MemberID: memberID, Count: count})
+			r.Audit = each(found, auditOf)
+			return err
+		},
+	} {
+		if err := step(); err != nil {
+			return r, false, err
+		}
+	}
+	return r, room.Full(), nil
+}
+
+// exportTurns reads a member's turns and calls. What does not fit is dropped row by row: all of it at once might not fit
+// the process.
+func exportTurns(ctx context.Context, tx pgx.Tx, memberID string, room *store.ExportRoom) ([]store.Turn, []store.Call, error) {
+	values := args{"member": memberID, "count": store.ExportMaxTurns + 1}
+	turns, err := query(ctx, tx, `SELECT * FROM turns WHERE owner_member_id = @member ORDER BY started_at DESC, seq DESC LIMIT @count`,
+		values, func(row pgx.CollectableRow) (store.Turn, error) {
+			found, err := pgx.RowToStructByPos[queries.Turn](row)
+			if t := turnOf(found); err == nil && room.Turn(t) {
+				return t, nil
+			}
+			return store.Turn{}, err
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	calls, err := query(ctx, tx, `SELECT calls.* FROM calls JOIN turns ON turns.id = calls.turn_id
+		WHERE turns.owner_member_id = @member ORDER BY calls.seq DESC`, values, func(row pgx.CollectableRow) (store.Call, error) {
+		found, err := pgx.RowToStructByPos[queries.Call](row)
+		if c := callOf(found); err == nil && room.Call(c) {
+			return c, nil
+		}
+		return store.Call{}, err
+	})
+	return slices.DeleteFunc(turns, func(t store.Turn) bool { return t.ID == "" }),
+		slices.DeleteFunc(calls, func(c store.Call) bool { return c.TurnID == "" }), err
+}
+
+func usageOf(u queries.UsageLedger) store.UsageEntry {
+	return store.UsageEntry{
+		TurnID: u.TurnID, Model: u.Model, GuildID: u.GuildID, ChannelID: u.ChannelID, MemberID: u.MemberID, At: u.At.UTC(),
+		Usage: store.Usage{
+			Input: u.InputTokens, Output: u.OutputTokens, CacheRead: u.CacheReadTokens, CacheWrite: u.CacheWriteTokens,
+			Reasoning: u.ReasoningTokens, CostNanos: u.CostNanos, Unpriced: u.Unpriced,
+		},
+	}
+}
+
+// DeleteMemories implements store.Memories. Their words go with them.
+func (db *DB) DeleteMemories(ctx context.Context, of store.Memory) (int, error) {
+	const doing = "delete memories"
+	if err := validate(of); err != nil {
+		return 0, db.fail(ctx, doing, err)
+	}
+	n, err := db.ask.DeleteMemories(ctx, queries.DeleteMemoriesParams{
+		Scope: of.Scope, GuildID: of.GuildID, MemberID: of.MemberID, Private: of.Private,
+	})
+	return int(n), db.fail(ctx, doing, err)
+}
+
+// MemoryByID implements store.Memories.
+func (db *DB) MemoryByID(ctx context.Context, q store.MemoryQuery, id int64) (store.Memory, error) {
+	const doing = "read memory"
+	values, err := viewer(q)
+	if err != nil {
+		return store.Memory{}, db.fail(ctx, doing, err)
+	}
+	values["id"] = id
+	found, err := query(ctx, db.pool, `SELECT `+memoryColumns+` FROM memories WHERE id = @id AND `+visible, values, readMemory)
+	if err == nil && len(found) == 0 {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Memory{}, db.fail(ctx, doing, err)
+	}
+	return found[0], nil
 }

@@ -37,9 +37,17 @@ func (db *DB) DecideApproval(ctx context.Context, a store.Approval) (bool, error
 // OpenApprovals implements store.Approvals.
 func (db *DB) OpenApprovals(ctx context.Context) ([]store.Approval, error) {
 	var all []store.Approval
-	err := db.read.query(ctx, `SELECT token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id,
-			status, decider_member_id, reason, opened_at, decided_at
-		FROM approvals WHERE status = 'open' ORDER BY opened_at, token`, nil, func(r row) error {
+	err := db.read.query(ctx, `SELECT `+approvalColumns+` FROM approvals WHERE status = 'open'
+		AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.id = approvals.turn_id AND turns.status = 'running')
+		ORDER BY opened_at, token`, nil, collectApprovals(&all))
+	return all, db.fail(ctx, "read open approvals", err)
+}
+
+const approvalColumns = `token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status,
+	decider_member_id, reason, opened_at, decided_at`
+
+func collectApprovals(into *[]store.Approval) func(row) error {
+	return func(r row) error {
 		var (
 			a               store.Approval
 			opened, decided instant
@@ -47,8 +55,7 @@ func (db *DB) OpenApprovals(ctx context.Context) ([]store.Approval, error) {
 		err := r.Scan(&a.Token, &a.TurnID, &a.CallKey, &a.GuildID, &a.ChannelID, &a.MessageID, &a.Tool, &a.Arguments, &a.OwnerID,
 			&a.Status, &a.DecidedBy, &a.Reason, &opened, &decided)
 		a.OpenedAt, a.DecidedAt = opened.Time, decided.Time
-		all = append(all, a)
+		*into = append(*into, a)
 		return err
-	})
-	return all, db.fail(ctx, "read open approvals", err)
+	}
 }

@@ -35,18 +35,24 @@ func (db *DB) PutShortTerm(ctx context.Context, s store.ShortTerm, limit int) er
 // ShortTermOf implements store.ShortTerms.
 func (db *DB) ShortTermOf(ctx context.Context, channelID string, now time.Time) ([]store.ShortTerm, error) {
 	var all []store.ShortTerm
-	err := db.read.query(ctx, `SELECT channel_id, category, guild_id, author_member_id, turn_id, content, updated_at
-		FROM short_term WHERE channel_id = ? AND expires_at > ? ORDER BY category`, args{channelID, now}, func(r row) error {
+	err := db.read.query(ctx, `SELECT `+shortTermColumns+` FROM short_term WHERE channel_id = ? AND expires_at > ? ORDER BY category`,
+		args{channelID, now}, collectShortTerm(&all))
+	return all, db.fail(ctx, "read short-term memory", err)
+}
+
+const shortTermColumns = `channel_id, category, guild_id, author_member_id, turn_id, content, updated_at`
+
+func collectShortTerm(into *[]store.ShortTerm) func(row) error {
+	return func(r row) error {
 		var (
 			s       store.ShortTerm
 			updated instant
 		)
 		err := r.Scan(&s.ChannelID, &s.Category, &s.GuildID, &s.AuthorID, &s.TurnID, &s.Content, &updated)
 		s.UpdatedAt = updated.Time
-		all = append(all, s)
+		*into = append(*into, s)
 		return err
-	})
-	return all, db.fail(ctx, "read short-term memory", err)
+	}
 }
 
 // ClearShortTerm implements store.ShortTerms.
@@ -102,16 +108,22 @@ func (db *DB) AddAudit(ctx context.Context, a store.AuditEntry) error {
 // AuditOf implements store.Audit.
 func (db *DB) AuditOf(ctx context.Context, guildID string, limit int) ([]store.AuditEntry, error) {
 	var all []store.AuditEntry
-	err := db.read.query(ctx, `SELECT id, guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at
-		FROM audit_log WHERE guild_id = ? ORDER BY at DESC, id DESC LIMIT ?`, args{guildID, max(limit, 0)}, func(r row) error {
+	err := db.read.query(ctx, `SELECT `+auditColumns+` FROM audit_log WHERE guild_id = ? ORDER BY at DESC, id DESC LIMIT ?`,
+		args{guildID, max(limit, 0)}, collectAudit(&all))
+	return all, db.fail(ctx, "read audit log", err)
+}
+
+const auditColumns = `id, guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at`
+
+func collectAudit(into *[]store.AuditEntry) func(row) error {
+	return func(r row) error {
 		var (
 			a  store.AuditEntry
 			at instant
 		)
 		err := r.Scan(&a.ID, &a.GuildID, &a.ChannelID, &a.ActorID, &a.SubjectID, &a.Action, &a.Detail, &at)
 		a.At = at.Time
-		all = append(all, a)
+		*into = append(*into, a)
 		return err
-	})
-	return all, db.fail(ctx, "read audit log", err)
+	}
 }

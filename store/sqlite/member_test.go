@@ -54,14 +54,31 @@ func TestMemberIDsStayInTheirColumns(t *testing.T) {
 	db := open(t, t.TempDir())
 	const member = "700000000000000001"
 	fill(t, db, member)
+	if diff := cmp.Diff(memberColumns, holding(t, db, member)); diff != "" {
+		t.Errorf("columns that hold a member's id (-listed +found):\n%s", diff)
+	}
+	if _, _, err := db.EraseMember(t.Context(), store.Erasure{MemberID: member}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.EraseFleeting(t.Context(), member, nil); err != nil {
+		t.Fatal(err)
+	}
+	if left := holding(t, db, member); len(left) > 0 {
+		t.Errorf("after erasing, the id is still in %v", left)
+	}
+}
+
+// holding lists the columns in which the text is.
+func holding(t *testing.T, db *DB, text string) []string {
+	t.Helper()
 	var holding []string
 	for _, c := range columns(t, db) {
 		if strings.HasPrefix(c.table, "memory_terms") {
 			continue // an index: a trigger empties it with memories; TestForgottenWordsLeaveNoTrace looks at the bytes
 		}
 		found := false
-		text := `SELECT 1 FROM "` + c.table + `" WHERE instr(CAST("` + c.column + `" AS TEXT), ?) > 0`
-		if err := db.read.query(t.Context(), text, args{member}, func(row) error { found = true; return nil }); err != nil {
+		statement := `SELECT 1 FROM "` + c.table + `" WHERE instr(CAST("` + c.column + `" AS TEXT), ?) > 0`
+		if err := db.read.query(t.Context(), statement, args{text}, func(row) error { found = true; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if found {
@@ -69,9 +86,7 @@ func TestMemberIDsStayInTheirColumns(t *testing.T) {
 		}
 	}
 	slices.Sort(holding)
-	if diff := cmp.Diff(memberColumns, holding); diff != "" {
-		t.Errorf("columns that hold a member's id (-listed +found):\n%s", diff)
-	}
+	return holding
 }
 
 // TestForgottenWordsLeaveNoTrace is B76: after a memory is deleted or rewritten its old words are in no file of the store.

@@ -53,6 +53,21 @@ func remember(t *testing.T, e Engine, member, word string) {
 	for _, name := range []string{"colour", "privacy"} {
 		must(t, e.Settings.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: name, Value: word}))
 	}
+	must(t, e.Settings.PutSetting(ctx, store.Setting{Scope: store.SettingChannel, ID: "dm of " + member, Name: "system", Value: "speak of " + word}))
+	note := inMind("channel of "+member, "plot", "a story about "+word, 4)
+	note.AuthorID = member
+	must(t, e.ShortTerms.PutShortTerm(ctx, note, 5))
+	must(t, e.Ledger.AddUsage(ctx, store.UsageEntry{TurnID: "in DM of " + member, Model: "m", ChannelID: "dm of " + member, MemberID: member, At: after(5)}))
+	must(t, e.Audit.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: member, Action: "setting_changed", Detail: word, At: after(6)}))
+	must(t, e.Audit.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: "mod", SubjectID: member, Action: "killed", Detail: word, At: after(7)}))
+	asked := store.Approval{Token: "asked by " + member, TurnID: member + "1", OwnerID: member, Tool: "note", Arguments: word, OpenedAt: after(8)}
+	must(t, e.Approvals.OpenApproval(ctx, asked))
+	decided := store.Approval{Token: "decided by " + member, TurnID: "another's", OwnerID: "mod", Arguments: "another's", OpenedAt: after(9)}
+	must(t, e.Approvals.OpenApproval(ctx, decided))
+	decided.Status, decided.DecidedBy, decided.Reason = store.ApprovalDenied, member, "no "+word
+	if _, err := e.Approvals.DecideApproval(ctx, decided); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func members(t *testing.T, open func(t *testing.T) Engine) {
@@ -72,13 +87,22 @@ func members(t *testing.T, open func(t *testing.T) Engine) {
 		remember(t, e, "eric", "chess")
 		before := export(t, e, "eric")
 		text := export(t, e, "ana")
-		// Three memories, two turns (prompt, transcript, two of the call), a waiting trigger, two settings.
-		if n := strings.Count(text, canary); n != 3+2*4+1+2 {
-			t.Errorf("the export has the word %d times, want 14:\n%s", n, text)
+		// Three memories, two turns (prompt, transcript, two of the call), a waiting trigger, two settings, one of the DM, a
+		// note, two acts, what was asked and why something was denied.
+		if n := strings.Count(text, canary); n != 3+2*4+1+2+1+1+2+1+1 {
+			t.Errorf("the export has the word %d times, want 20:\n%s", n, text)
 		}
-		erased, channels, err := e.Members.EraseMember(t.Context(), "ana", "privacy")
+		for _, others := range []string{`"mod"`, "another's\"", "eric", "chess"} {
+			if strings.Contains(strings.ReplaceAll(text, `"turn_id":"another's"`, ""), others) {
+				t.Errorf("the export tells of others (%s):\n%s", others, text)
+			}
+		}
+		erased, channels, err := e.Members.EraseMember(t.Context(), store.Erasure{MemberID: "ana", KeepSettings: []string{"privacy"}})
 		must(t, err)
-		want := store.Erased{store.KindMemories: 3, store.KindTurns: 2, store.KindCalls: 2, store.KindWaiting: 1, store.KindSettings: 1}
+		want := store.Erased{
+			store.KindMemories: 3, store.KindTurns: 2, store.KindCalls: 2, store.KindWaiting: 1, store.KindSettings: 2,
+			store.KindShortTerm: 1, store.KindApprovals: 2, store.KindUsage: 1, store.KindAudit: 2,
+		}
 		if diff := cmp.Diff(want, erased); diff != "" {
 			t.Errorf("erased (-want +got):\n%s", diff)
 		}
@@ -89,8 +113,10 @@ func members(t *testing.T, open func(t *testing.T) Engine) {
 			e = e.Reopen(t)
 		}
 		empty := store.Export{
-			Version: store.ExportVersion, MemberID: "ana", Memories: []store.ExportedMemory{}, Turns: []store.ExportedTurn{},
-			Waiting: []store.ExportedWaiting{}, Settings: map[string]string{"privacy": canary},
+			Version: store.ExportVersion, MemberID: "ana", Memories: []store.ExportedMemory{}, ShortTerm: []store.ExportedShortTerm{},
+			Turns: []store.ExportedTurn{}, Waiting: []store.ExportedWaiting{}, Approvals: []store.ExportedApproval{},
+			Usage: []store.ExportedUsage{}, Audit: []store.ExportedAudit{}, Settings: map[string]string{"privacy": canary},
+			ChannelSettings: map[string]map[string]string{},
 		}
 		left, err := e.Members.ExportMember(t.Context(), "ana")
 		must(t, err)
@@ -109,7 +135,7 @@ func members(t *testing.T, open func(t *testing.T) Engine) {
 		if after := export(t, e, "eric"); after != before {
 			t.Errorf("another member lost something:\n%s\n%s", before, after)
 		}
-		erased, channels, err = e.Members.EraseMember(t.Context(), "ana")
+		erased, channels, err = e.Members.EraseMember(t.Context(), store.Erasure{MemberID: "ana"})
 		must(t, err)
 		if diff := cmp.Diff(store.Erased{store.KindSettings: 1}, erased); diff != "" || len(channels) > 0 {
 			t.Errorf("a second time (-want +got), channels %v:\n%s", channels, diff)
@@ -121,11 +147,25 @@ func members(t *testing.T, open func(t *testing.T) Engine) {
 		e := open(t)
 		_, err := e.Memories.AddMemory(t.Context(), guildFact("1", "stays", 0), 10)
 		must(t, err)
-		if _, _, err := e.Members.EraseMember(t.Context(), ""); !errors.Is(err, store.ErrInvalid) {
+		if _, _, err := e.Members.EraseMember(t.Context(), store.Erasure{}); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("erase: %v, want ErrInvalid", err)
 		}
 		if _, err := e.Members.ExportMember(t.Context(), ""); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("export: %v, want ErrInvalid", err)
+		}
+	})
+
+	t.Run("a private chat that only the caller knows", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		for _, c := range []string{"dm", "another"} {
+			must(t, e.Settings.PutSetting(t.Context(), store.Setting{Scope: store.SettingChannel, ID: c, Name: "system", Value: "x"}))
+			must(t, e.ShortTerms.PutShortTerm(t.Context(), inMind(c, "plot", "x", 0), 5))
+		}
+		erased, channels, err := e.Members.EraseMember(t.Context(), store.Erasure{MemberID: "eric", ChannelIDs: []string{"dm", ""}})
+		must(t, err)
+		if diff := cmp.Diff(store.Erased{store.KindSettings: 1, store.KindShortTerm: 1}, erased); diff != "" || len(channels) != 1 {
+			t.Errorf("(-want +got), channels %v:\n%s", channels, diff)
 		}
 	})
 

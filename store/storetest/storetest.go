@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) Engine) {
 	}
 	part("Memories", func(e Engine) bool { return e.Memories != nil }, memories)
 	part("Recall", func(e Engine) bool { return e.Memories != nil }, recall)
+	part("Forgetting", func(e Engine) bool { return e.Memories != nil }, forgetting)
 	part("Turns", func(e Engine) bool { return e.Turns != nil }, turns)
 	part("Journal", func(e Engine) bool { return e.Journal != nil }, journal)
 	part("Triggers", func(e Engine) bool { return e.Triggers != nil }, triggers)

@@ -84,7 +84,7 @@ func create(ctx context.Context, s Store, tc registry.ToolContext, args json.Raw
 	default:
 		return failed(status, failArguments, "memory_scope must be %s or %s; nothing was saved", scopeMember, scopeServer)
 	}
-	stored, err := s.Add(ctx, f)
+	stored, err := s.Add(ctx, scopeOf(tc), f)
 	if err != nil {
 		return storeFailed(status, err)
 	}

@@ -26,7 +26,7 @@ func TestCreateKeepsOriginAndScope(t *testing.T) {
 			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"target_user","memory_content":"likes tea"}`,
 		},
 		"server-wide": {
-			inGuild(), `{"memory_content":"raid night is Friday","memory_scope":"server_wide","target_user":"Bob"}`,
+			managing(inGuild()), `{"memory_content":"raid night is Friday","memory_scope":"server_wide","target_user":"Bob"}`,
 			memory.Fact{ID: 1, ServerWide: true, GuildID: "900", Content: "raid night is Friday", AuthorID: "100", TurnID: "turn-1", MessageID: "555"},
 			`{"status":"memory_saved_successfully","memory_id":1,"memory_scope":"server_wide","memory_content":"raid night is Friday"}`,
 		},

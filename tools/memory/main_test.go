@@ -43,11 +43,14 @@ type fake struct {
 	asked []string
 }
 
-func (s *fake) Add(_ context.Context, f memory.Fact) (memory.Fact, error) {
+func (s *fake) Add(_ context.Context, who memory.Scope, f memory.Fact) (memory.Fact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return memory.Fact{}, s.err
+	}
+	if f.ServerWide && !who.ManageGuild {
+		return memory.Fact{}, fmt.Errorf("add: %w", memory.ErrForbidden)
 	}
 	if s.limit > 0 && len(s.facts) >= s.limit {
 		return memory.Fact{}, fmt.Errorf("add: %w", memory.ErrLimit)
@@ -70,6 +73,9 @@ func (s *fake) find(who memory.Scope, id int64) (int, error) {
 	}
 	for i, f := range s.facts {
 		if f.ID == id && s.sees(who, f) {
+			if f.ServerWide && !who.ManageGuild {
+				return 0, fmt.Errorf("find %d: %w", id, memory.ErrForbidden)
+			}
 			return i, nil
 		}
 	}
@@ -130,6 +136,12 @@ func inGuild() registry.ToolContext {
 	return registry.ToolContext{
 		TurnID: "turn-1", UserID: "100", UserName: "Alice", GuildID: "900", ChannelID: "901", Message: registry.MessageRef{ID: "555"},
 	}
+}
+
+// managing is the call of a member who may manage the server.
+func managing(tc registry.ToolContext) registry.ToolContext {
+	tc.Flags = map[string]bool{registry.FlagManageGuild: true}
+	return tc
 }
 
 func inDM() registry.ToolContext {

@@ -23,6 +23,12 @@ var (
 	ErrNotFound = errors.New("no such fact")
 	// ErrLimit: the scope holds as many facts as it may.
 	ErrLimit = errors.New("too many facts")
+	// ErrForbidden: the member may not change this fact.
+	ErrForbidden = errors.New("not allowed to change this fact")
+	// ErrOptedOut: the member, or somebody whom the fact mentions, wants nothing about them to be remembered.
+	ErrOptedOut = errors.New("nothing may be remembered")
+	// ErrInvalid: the fact cannot be kept as it is; the error's text says why.
+	ErrInvalid = errors.New("invalid fact")
 	// ErrUnavailable: the memory cannot be reached now.
 	ErrUnavailable = errors.New("memory unavailable")
 )
@@ -52,15 +58,20 @@ type Scope struct {
 	// GuildID is empty in a DM.
 	GuildID string
 	Private bool
+	// ChannelID is where the turn runs.
+	ChannelID string
+	// ManageGuild: the member may manage the server, and so change what is remembered about it.
+	ManageGuild bool
 }
 
 // Store keeps facts. Implementations are safe for concurrent use.
 type Store interface {
-	// Add stores a fact and returns it with its id; ErrLimit when its scope is full.
-	Add(ctx context.Context, f Fact) (Fact, error)
-	// Update replaces the content of a fact that who may see; ErrNotFound otherwise.
+	// Add stores a fact of who and returns it with its id; ErrLimit when its scope is full.
+	Add(ctx context.Context, who Scope, f Fact) (Fact, error)
+	// Update replaces the content of a fact that who may see; ErrNotFound otherwise, ErrForbidden when they may not.
 	Update(ctx context.Context, who Scope, id int64, content string) (Fact, error)
-	// Delete removes a fact that who may see and returns it as it was; ErrNotFound otherwise.
+	// Delete removes a fact that who may see and returns it as it was; ErrNotFound otherwise, ErrForbidden when they may
+	// not.
 	Delete(ctx context.Context, who Scope, id int64) (Fact, error)
 	// Find returns at most limit facts that who may see, the ones that fit query best first; an empty query means the
 	// newest first.
@@ -77,6 +88,7 @@ const (
 	failLimit       = "limit_exceeded"
 	failNotFound    = "not_found"
 	failPrivacy     = "privacy_restricted"
+	failForbidden   = "forbidden"
 	failArguments   = "invalid_args"
 	failUnavailable = "db_error"
 	failInternal    = "internal_error"
@@ -100,6 +112,15 @@ func storeFailed(status string, err error) registry.Result {
 		return failed(status, failLimit, "the memory is full; nothing was saved. Facts can be corrected or removed with update_long_term_memory")
 	case errors.Is(err, ErrNotFound):
 		return failed(status, failNotFound, "there is no fact with this id here; recall_memory lists the ids")
+	case errors.Is(err, ErrForbidden):
+		r = failed(status, failForbidden, "facts about the server are changed only when somebody asks who may manage the server, and this "+
+			"member may not; nothing was changed. Tell the member to ask one of those")
+	case errors.Is(err, ErrOptedOut):
+		r = failed(status, failPrivacy, "the member, or somebody whom the fact mentions, has asked that nothing about them is remembered; "+
+			"nothing was saved. The member can change their own wish with /privacy memory")
+	case errors.Is(err, ErrInvalid):
+		r = failed(status, failArguments, "the fact cannot be kept like this: it is empty, too long, or there is another in the same words; "+
+			"nothing was changed")
 	case errors.Is(err, ErrUnavailable):
 		r = failed(status, failUnavailable, "the memory cannot be reached right now; nothing was changed. Tell the member that it failed")
 	default:
@@ -111,11 +132,13 @@ func storeFailed(status string, err error) registry.Result {
 
 // scopeOf is who asks in this call.
 func scopeOf(tc registry.ToolContext) Scope {
-	return Scope{MemberID: tc.UserID, GuildID: tc.GuildID, Private: tc.Private}
+	return Scope{
+		MemberID: tc.UserID, GuildID: tc.GuildID, Private: tc.Private, ChannelID: tc.ChannelID, ManageGuild: tc.Flags[registry.FlagManageGuild],
+	}
 }
 
 // visible holds what a store returned to the rules once more: a private fact never leaves DMs, a member's fact is told
-// to no one else, and no fact crosses from one server to another.
+// to no one else, and no server's fact crosses to another.
 func (s Scope) visible(f Fact) bool {
 	switch {
 	case f.Private && !s.Private:
@@ -125,7 +148,8 @@ func (s Scope) visible(f Fact) bool {
 	case f.MemberID != s.MemberID:
 		return false
 	default:
-		return s.Private || f.GuildID == s.GuildID
+		// Whether a member's own facts cross from one server to another is the member's choice, which the store knows.
+		return true
 	}
 }
 

@@ -35,15 +35,16 @@ func TestRecallTellsWhatIsKnown(t *testing.T) {
 	}
 	// B74: no question without tenant and user.
 	asked := []string{
-		`{MemberID:100 GuildID:900 Private:false} "tea" 30`,
-		`{MemberID:100 GuildID:900 Private:false} "cars" 30`,
+		`{MemberID:100 GuildID:900 Private:false ChannelID:901 ManageGuild:false} "tea" 30`,
+		`{MemberID:100 GuildID:900 Private:false ChannelID:901 ManageGuild:false} "cars" 30`,
 	}
 	if diff := cmp.Diff(asked, s.asked); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// B72, B74: even a store that hands out everything does not get a fact into the wrong place.
+// B72, B74: even a store that hands out everything does not get a fact to the wrong person, nor out of a DM, nor a server's
+// into another. Whether a member's own facts cross servers is the member's choice, which only the store knows.
 func TestRecallNeverLeaks(t *testing.T) {
 	t.Parallel()
 	bob := inGuild()
@@ -52,7 +53,7 @@ func TestRecallNeverLeaks(t *testing.T) {
 		in   registry.ToolContext
 		want []string
 	}{
-		"the member in the server": {inGuild(), []string{"Alice likes tea", "raid night is Friday"}},
+		"the member in the server": {inGuild(), []string{"Alice likes tea", "raid night is Friday", "Alice in another server"}},
 		"the member in a DM":       {inDM(), []string{"Alice likes tea", "Alice was born in May", "Alice in another server"}},
 		"another member":           {bob, []string{"Bob likes coffee", "raid night is Friday"}},
 	} {

@@ -8,4 +8,10 @@ UPDATE approvals SET status = @status, decider_member_id = @decider_member_id, r
 WHERE token = @token AND status = 'open';
 
 -- name: OpenApprovals :many
-SELECT * FROM approvals WHERE status = 'open' ORDER BY opened_at, token COLLATE "C";
+SELECT * FROM approvals WHERE status = 'open'
+    AND NOT EXISTS (SELECT FROM turns WHERE turns.id = approvals.turn_id AND turns.status = 'running')
+ORDER BY opened_at, token COLLATE "C";
+
+-- name: ApprovalsOfMember :many
+SELECT * FROM approvals WHERE owner_member_id = @member_id OR decider_member_id = @member_id
+ORDER BY opened_at DESC, token COLLATE "C" LIMIT @count;

@@ -12,6 +12,51 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
+const approvalsOfMember = `-- name: ApprovalsOfMember :many
+SELECT token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status, decider_member_id, reason, opened_at, decided_at FROM approvals WHERE owner_member_id = $1 OR decider_member_id = $1
+ORDER BY opened_at DESC, token COLLATE "C" LIMIT $2
+`
+
+type ApprovalsOfMemberParams struct {
+	MemberID string
+	Count    int32
+}
+
+func (q *Queries) ApprovalsOfMember(ctx context.Context, arg ApprovalsOfMemberParams) ([]Approval, error) {
+	rows, err := q.db.Query(ctx, approvalsOfMember, arg.MemberID, arg.Count)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Approval
+	for rows.Next() {
+		var i Approval
+		if err := rows.Scan(
+			&i.Token,
+			&i.TurnID,
+			&i.CallKey,
+			&i.GuildID,
+			&i.ChannelID,
+			&i.MessageID,
+			&i.Tool,
+			&i.Arguments,
+			&i.OwnerMemberID,
+			&i.Status,
+			&i.DeciderMemberID,
+			&i.Reason,
+			&i.OpenedAt,
+			&i.DecidedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const decideApproval = `-- name: DecideApproval :execrows
 UPDATE approvals SET status = $1, decider_member_id = $2, reason = $3, decided_at = $4
 WHERE token = $5 AND status = 'open'
@@ -75,7 +120,9 @@ func (q *Queries) OpenApproval(ctx context.Context, arg OpenApprovalParams) erro
 }
 
 const openApprovals = `-- name: OpenApprovals :many
-SELECT token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status, decider_member_id, reason, opened_at, decided_at FROM approvals WHERE status = 'open' ORDER BY opened_at, token COLLATE "C"
+SELECT token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status, decider_member_id, reason, opened_at, decided_at FROM approvals WHERE status = 'open'
+    AND NOT EXISTS (SELECT FROM turns WHERE turns.id = approvals.turn_id AND turns.status = 'running')
+ORDER BY opened_at, token COLLATE "C"
 `
 
 func (q *Queries) OpenApprovals(ctx context.Context) ([]Approval, error) {

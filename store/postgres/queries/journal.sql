@@ -13,9 +13,6 @@ SELECT calls.seq FROM calls WHERE calls.turn_id = @turn_id AND calls.call_key = 
 -- name: CallsOfTurn :many
 SELECT * FROM calls WHERE turn_id = @turn_id ORDER BY seq;
 
--- name: CallsOfMember :many
-SELECT calls.* FROM calls JOIN turns ON turns.id = calls.turn_id WHERE turns.owner_member_id = @member_id ORDER BY calls.seq;
-
 -- name: GoneProcesses :many
 -- The processes whose work is left: this one, which asks before it begins any, and those whose lock is free. The lock is
 -- taken until the transaction ends, so of two processes that ask at once one gets what a third has left.

@@ -12,42 +12,6 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
-const callsOfMember = `-- name: CallsOfMember :many
-SELECT calls.seq, calls.turn_id, calls.call_key, calls.iteration, calls.tool, calls.arguments, calls.status, calls.reason, calls.result, calls.started_at, calls.finished_at FROM calls JOIN turns ON turns.id = calls.turn_id WHERE turns.owner_member_id = $1 ORDER BY calls.seq
-`
-
-func (q *Queries) CallsOfMember(ctx context.Context, memberID string) ([]Call, error) {
-	rows, err := q.db.Query(ctx, callsOfMember, memberID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Call
-	for rows.Next() {
-		var i Call
-		if err := rows.Scan(
-			&i.Seq,
-			&i.TurnID,
-			&i.CallKey,
-			&i.Iteration,
-			&i.Tool,
-			&i.Arguments,
-			&i.Status,
-			&i.Reason,
-			&i.Result,
-			&i.StartedAt,
-			&i.FinishedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const callsOfTurn = `-- name: CallsOfTurn :many
 SELECT seq, turn_id, call_key, iteration, tool, arguments, status, reason, result, started_at, finished_at FROM calls WHERE turn_id = $1 ORDER BY seq
 `

@@ -32,3 +32,12 @@ VALUES (@guild_id, @channel_id, @actor_member_id, @subject_member_id, @action, @
 
 -- name: AuditOf :many
 SELECT * FROM audit_log WHERE guild_id = @guild_id ORDER BY at DESC, id DESC LIMIT @count;
+
+-- name: ShortTermOfMember :many
+SELECT * FROM short_term WHERE author_member_id = @member_id ORDER BY channel_id COLLATE "C", category COLLATE "C";
+
+-- name: UsageOfMember :many
+SELECT * FROM usage_ledger WHERE member_id = @member_id ORDER BY at DESC, turn_id COLLATE "C", model COLLATE "C" LIMIT @count;
+
+-- name: AuditOfMember :many
+SELECT * FROM audit_log WHERE actor_member_id = @member_id OR subject_member_id = @member_id ORDER BY at DESC, id DESC LIMIT @count;

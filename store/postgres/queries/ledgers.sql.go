@@ -121,6 +121,44 @@ func (q *Queries) AuditOf(ctx context.Context, arg AuditOfParams) ([]AuditLog, e
 	return items, nil
 }
 
+const auditOfMember = `-- name: AuditOfMember :many
+SELECT id, guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at FROM audit_log WHERE actor_member_id = $1 OR subject_member_id = $1 ORDER BY at DESC, id DESC LIMIT $2
+`
+
+type AuditOfMemberParams struct {
+	MemberID string
+	Count    int32
+}
+
+func (q *Queries) AuditOfMember(ctx context.Context, arg AuditOfMemberParams) ([]AuditLog, error) {
+	rows, err := q.db.Query(ctx, auditOfMember, arg.MemberID, arg.Count)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLog
+	for rows.Next() {
+		var i AuditLog
+		if err := rows.Scan(
+			&i.ID,
+			&i.GuildID,
+			&i.ChannelID,
+			&i.ActorMemberID,
+			&i.SubjectMemberID,
+			&i.Action,
+			&i.Detail,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const clearShortTerm = `-- name: ClearShortTerm :exec
 DELETE FROM short_term WHERE channel_id = $1
 `
@@ -220,6 +258,82 @@ func (q *Queries) ShortTermOf(ctx context.Context, arg ShortTermOfParams) ([]Sho
 			&i.Content,
 			&i.UpdatedAt,
 			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const shortTermOfMember = `-- name: ShortTermOfMember :many
+SELECT channel_id, category, guild_id, author_member_id, turn_id, content, updated_at, expires_at FROM short_term WHERE author_member_id = $1 ORDER BY channel_id COLLATE "C", category COLLATE "C"
+`
+
+func (q *Queries) ShortTermOfMember(ctx context.Context, memberID string) ([]ShortTerm, error) {
+	rows, err := q.db.Query(ctx, shortTermOfMember, memberID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ShortTerm
+	for rows.Next() {
+		var i ShortTerm
+		if err := rows.Scan(
+			&i.ChannelID,
+			&i.Category,
+			&i.GuildID,
+			&i.AuthorMemberID,
+			&i.TurnID,
+			&i.Content,
+			&i.UpdatedAt,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const usageOfMember = `-- name: UsageOfMember :many
+SELECT turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, at, reasoning_tokens, cost_nanos, unpriced FROM usage_ledger WHERE member_id = $1 ORDER BY at DESC, turn_id COLLATE "C", model COLLATE "C" LIMIT $2
+`
+
+type UsageOfMemberParams struct {
+	MemberID string
+	Count    int32
+}
+
+func (q *Queries) UsageOfMember(ctx context.Context, arg UsageOfMemberParams) ([]UsageLedger, error) {
+	rows, err := q.db.Query(ctx, usageOfMember, arg.MemberID, arg.Count)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsageLedger
+	for rows.Next() {
+		var i UsageLedger
+		if err := rows.Scan(
+			&i.TurnID,
+			&i.Model,
+			&i.GuildID,
+			&i.ChannelID,
+			&i.MemberID,
+			&i.InputTokens,
+			&i.OutputTokens,
+			&i.CacheReadTokens,
+			&i.CacheWriteTokens,
+			&i.At,
+			&i.ReasoningTokens,
+			&i.CostNanos,
+			&i.Unpriced,
 		); err != nil {
 			return nil, err
 		}

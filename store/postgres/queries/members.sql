@@ -2,6 +2,8 @@
 SELECT turns.channel_id FROM turns WHERE turns.owner_member_id = @member_id AND turns.guild_id = ''
 UNION SELECT waiting_triggers.channel_id FROM waiting_triggers
 WHERE waiting_triggers.owner_member_id = @member_id AND waiting_triggers.guild_id = ''
+UNION SELECT usage_ledger.channel_id FROM usage_ledger
+WHERE usage_ledger.member_id = @member_id AND usage_ledger.guild_id = '' AND usage_ledger.channel_id <> ''
 ORDER BY channel_id;
 
 -- name: EraseMemories :execrows
@@ -9,7 +11,8 @@ DELETE FROM memories WHERE member_id = @member_id OR author_member_id = @member_
 
 -- name: EraseShortTerm :execrows
 DELETE FROM short_term WHERE author_member_id = @member_id
-    OR channel_id IN (SELECT turns.channel_id FROM turns WHERE turns.owner_member_id = @member_id);
+    OR channel_id IN (SELECT turns.channel_id FROM turns WHERE turns.owner_member_id = @member_id)
+    OR channel_id = ANY (@chats::text[]);
 
 -- name: EraseApprovals :execrows
 DELETE FROM approvals WHERE owner_member_id = @member_id;
@@ -18,7 +21,8 @@ DELETE FROM approvals WHERE owner_member_id = @member_id;
 UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member_id;
 
 -- name: EraseUsage :execrows
-UPDATE usage_ledger SET member_id = '' WHERE member_id = @member_id;
+-- A private chat names its member as well as an id does.
+UPDATE usage_ledger SET member_id = '', channel_id = CASE WHEN guild_id = '' THEN '' ELSE channel_id END WHERE member_id = @member_id;
 
 -- name: EraseAudit :execrows
 UPDATE audit_log SET detail = '',
@@ -36,4 +40,5 @@ DELETE FROM turns WHERE owner_member_id = @member_id;
 DELETE FROM waiting_triggers WHERE owner_member_id = @member_id;
 
 -- name: EraseSettings :execrows
-DELETE FROM settings WHERE member_id = @member_id AND name <> ALL (@keep::text[]);
+DELETE FROM settings WHERE member_id = @member_id AND name <> ALL (@keep::text[])
+    OR channel_id <> '' AND channel_id = ANY (@chats::text[]);

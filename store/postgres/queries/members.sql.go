@@ -74,15 +74,17 @@ func (q *Queries) EraseMemories(ctx context.Context, memberID string) (int64, er
 
 const eraseSettings = `-- name: EraseSettings :execrows
 DELETE FROM settings WHERE member_id = $1 AND name <> ALL ($2::text[])
+    OR channel_id <> '' AND channel_id = ANY ($3::text[])
 `
 
 type EraseSettingsParams struct {
 	MemberID string
 	Keep     []string
+	Chats    []string
 }
 
 func (q *Queries) EraseSettings(ctx context.Context, arg EraseSettingsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, eraseSettings, arg.MemberID, arg.Keep)
+	result, err := q.db.Exec(ctx, eraseSettings, arg.MemberID, arg.Keep, arg.Chats)
 	if err != nil {
 		return 0, err
 	}
@@ -92,10 +94,16 @@ func (q *Queries) EraseSettings(ctx context.Context, arg EraseSettingsParams) (i
 const eraseShortTerm = `-- name: EraseShortTerm :execrows
 DELETE FROM short_term WHERE author_member_id = $1
     OR channel_id IN (SELECT turns.channel_id FROM turns WHERE turns.owner_member_id = $1)
+    OR channel_id = ANY ($2::text[])
 `
 
-func (q *Queries) EraseShortTerm(ctx context.Context, memberID string) (int64, error) {
-	result, err := q.db.Exec(ctx, eraseShortTerm, memberID)
+type EraseShortTermParams struct {
+	MemberID string
+	Chats    []string
+}
+
+func (q *Queries) EraseShortTerm(ctx context.Context, arg EraseShortTermParams) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseShortTerm, arg.MemberID, arg.Chats)
 	if err != nil {
 		return 0, err
 	}
@@ -115,9 +123,10 @@ func (q *Queries) EraseTurns(ctx context.Context, memberID string) (int64, error
 }
 
 const eraseUsage = `-- name: EraseUsage :execrows
-UPDATE usage_ledger SET member_id = '' WHERE member_id = $1
+UPDATE usage_ledger SET member_id = '', channel_id = CASE WHEN guild_id = '' THEN '' ELSE channel_id END WHERE member_id = $1
 `
 
+// A private chat names its member as well as an id does.
 func (q *Queries) EraseUsage(ctx context.Context, memberID string) (int64, error) {
 	result, err := q.db.Exec(ctx, eraseUsage, memberID)
 	if err != nil {
@@ -142,6 +151,8 @@ const privateChannels = `-- name: PrivateChannels :many
 SELECT turns.channel_id FROM turns WHERE turns.owner_member_id = $1 AND turns.guild_id = ''
 UNION SELECT waiting_triggers.channel_id FROM waiting_triggers
 WHERE waiting_triggers.owner_member_id = $1 AND waiting_triggers.guild_id = ''
+UNION SELECT usage_ledger.channel_id FROM usage_ledger
+WHERE usage_ledger.member_id = $1 AND usage_ledger.guild_id = '' AND usage_ledger.channel_id <> ''
 ORDER BY channel_id
 `
 

@@ -39,3 +39,6 @@ GROUP BY guild_id ORDER BY max(updated_at) DESC LIMIT @count;
 
 -- name: MemoriesOfMember :many
 SELECT * FROM memories WHERE member_id = @member_id OR author_member_id = @member_id ORDER BY id;
+
+-- name: DeleteMemories :execrows
+DELETE FROM memories WHERE scope = @scope AND guild_id = @guild_id AND member_id = @member_id AND private = @private;

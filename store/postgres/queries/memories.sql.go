@@ -109,6 +109,30 @@ func (q *Queries) AddMemory(ctx context.Context, arg AddMemoryParams) ([]AddMemo
 	return items, nil
 }
 
+const deleteMemories = `-- name: DeleteMemories :execrows
+DELETE FROM memories WHERE scope = $1 AND guild_id = $2 AND member_id = $3 AND private = $4
+`
+
+type DeleteMemoriesParams struct {
+	Scope    store.MemoryScope
+	GuildID  string
+	MemberID string
+	Private  bool
+}
+
+func (q *Queries) DeleteMemories(ctx context.Context, arg DeleteMemoriesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteMemories,
+		arg.Scope,
+		arg.GuildID,
+		arg.MemberID,
+		arg.Private,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const forgetWords = `-- name: ForgetWords :exec
 DELETE FROM memory_terms WHERE memory_id = $1
 `

@@ -21,4 +21,4 @@ UPDATE waiting_triggers SET process_id = @this WHERE waiting_triggers.process_id
 RETURNING *;
 
 -- name: WaitingOfMember :many
-SELECT * FROM waiting_triggers WHERE owner_member_id = @member_id ORDER BY queued_at, seq;
+SELECT * FROM waiting_triggers WHERE owner_member_id = @member_id ORDER BY queued_at, seq LIMIT @count;

@@ -113,11 +113,16 @@ func (q *Queries) UpdateWaiting(ctx context.Context, arg UpdateWaitingParams) (i
 }
 
 const waitingOfMember = `-- name: WaitingOfMember :many
-SELECT message_id, seq, process_id, channel_id, guild_id, owner_member_id, payload, queued_at FROM waiting_triggers WHERE owner_member_id = $1 ORDER BY queued_at, seq
+SELECT message_id, seq, process_id, channel_id, guild_id, owner_member_id, payload, queued_at FROM waiting_triggers WHERE owner_member_id = $1 ORDER BY queued_at, seq LIMIT $2
 `
 
-func (q *Queries) WaitingOfMember(ctx context.Context, memberID string) ([]WaitingTrigger, error) {
-	rows, err := q.db.Query(ctx, waitingOfMember, memberID)
+type WaitingOfMemberParams struct {
+	MemberID string
+	Count    int32
+}
+
+func (q *Queries) WaitingOfMember(ctx context.Context, arg WaitingOfMemberParams) ([]WaitingTrigger, error) {
+	rows, err := q.db.Query(ctx, waitingOfMember, arg.MemberID, arg.Count)
 	if err != nil {
 		return nil, err
 	}

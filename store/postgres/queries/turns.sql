@@ -24,6 +24,3 @@ WHERE turns.status = 'running';
 
 -- name: RecentTurns :many
 SELECT * FROM turns WHERE channel_id = @channel_id AND status <> 'running' ORDER BY started_at DESC, seq DESC LIMIT @count;
-
--- name: TurnsOfMember :many
-SELECT * FROM turns WHERE owner_member_id = @member_id ORDER BY started_at DESC, seq DESC LIMIT @count;

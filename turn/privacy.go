@@ -1,0 +1,218 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleybot/parley/internal/abort"
+	"github.com/parleybot/parley/store"
+)
+
+// eraseWait is how long an erasure waits for the member's turns to end.
+const eraseWait = 45 * time.Second
+
+// SetMemory decides whether anything about the actor may be kept in long-term or short-term memory from now on. What is
+// known already stays until it is forgotten.
+func (m *Manager) SetMemory(ctx context.Context, p Place, enabled bool) error {
+	value := off
+	if enabled {
+		value = ""
+	}
+	return m.change(ctx, p, store.Setting{Scope: store.SettingMember, ID: p.Actor.ID, Name: SettingMemory, Value: value})
+}
+
+// SetCarryMemory decides whether what the actor told in one server is recalled for them in others too. What was told in
+// private stays there in any case.
+func (m *Manager) SetCarryMemory(ctx context.Context, p Place, enabled bool) error {
+	value := ""
+	if enabled {
+		value = on
+	}
+	return m.change(ctx, p, store.Setting{Scope: store.SettingMember, ID: p.Actor.ID, Name: SettingCarryMemory, Value: value})
+}
+
+// Export returns all that is kept about the actor.
+func (m *Manager) Export(ctx context.Context, p Place) (store.Export, error) {
+	if p.Actor.ID == "" {
+		return store.Export{}, nobodyAsked()
+	}
+	e, err := m.Store.ExportMember(ctx, p.Actor.ID)
+	if err != nil {
+		return e, memoryAway(err)
+	}
+	return e, nil
+}
+
+// keptSettings are the member's settings that an erasure leaves: without them the next message would be answered or
+// remembered again, and messages from before, which Discord keeps, would be shown to the model once more.
+func keptSettings() []string { return []string{SettingPrivacy, SettingMemory, SettingErasedBefore} }
+
+// Erase removes all that is kept about the actor and says what it was. Their turns end, and what waits for them is
+// dropped. With an error some of it may be left; asking again removes the rest.
+func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
+	id := p.Actor.ID
+	if id == "" {
+		return nil, nobodyAsked()
+	}
+	before := snowflakeAt(time.Now())
+	if isSnowflake(p.MessageID) && CompareIDs(p.MessageID, before) > 0 {
+		before = p.MessageID
+	}
+	s := store.Setting{Scope: store.SettingMember, ID: id, Name: SettingErasedBefore, Value: before}
+	if err := m.settings.put(ctx, s); err != nil {
+		return nil, memoryAway(err)
+	}
+	if err := m.endTurnsOf(ctx, id, ReasonErased); err != nil {
+		return nil, err
+	}
+	e := store.Erasure{MemberID: id, KeepSettings: keptSettings()}
+	if p.GuildID == "" {
+		e.ChannelIDs = []string{p.ChannelID}
+	}
+	erased, private, err := m.Store.EraseMember(ctx, e)
+	if err != nil {
+		return nil, memoryAway(err)
+	}
+	m.dialogues.forgetMember(id)
+	m.settings.forget(store.SettingMember, id)
+	for _, c := range private {
+		m.settings.forget(store.SettingChannel, c)
+	}
+	fleeting, err := m.Store.EraseFleeting(ctx, id, private)
+	for kind, n := range fleeting {
+		erased.Add(kind, n)
+	}
+	total := 0
+	for _, n := range erased {
+		total += n
+	}
+	m.Log.Info().Int("records", total).Msg("member.erased")
+	m.audit(ctx, store.AuditEntry{GuildID: p.GuildID, Action: ActionErased, Detail: fmt.Sprintf("%d records", total)})
+	if err != nil {
+		return erased, &Refusal{
+			Kind:    RefusedUnavailable,
+			Problem: "What is kept for good is erased, but counters of the last minutes and the tools that stay offered to you can't be reached right now.",
+			Remedy:  "They vanish by themselves within a day; asking again removes them at once.", Err: err,
+		}
+	}
+	return erased, nil
+}
+
+// endTurnsOf ends what runs for a member and drops what waits for them, everywhere, and waits until it has ended: what
+// runs longer would be recorded after its end.
+func (m *Manager) endTurnsOf(ctx context.Context, memberID string, why Reason) error {
+	ctx, cancel := context.WithTimeout(ctx, eraseWait)
+	defer cancel()
+	channels := m.covered(KillRequest{})
+	ending := make(chan (<-chan struct{}), len(channels))
+	asked := 0
+	for _, c := range channels {
+		if m.postIfActive(c, func(w *worker) { ending <- w.forget(memberID, why) }) {
+			asked++
+		}
+	}
+	for range asked {
+		select {
+		case ended := <-ending:
+			if ended == nil {
+				continue
+			}
+			select {
+			case <-ended:
+			case <-ctx.Done():
+				return stillEnding(ctx)
+			}
+		case <-ctx.Done():
+			return stillEnding(ctx)
+		}
+	}
+	return nil
+}
+
+func stillEnding(ctx context.Context) error {
+	return &Refusal{
+		Kind: RefusedBusy, Problem: "A turn of yours has not ended yet, so nothing was erased.", Remedy: "Please try again in a minute.",
+		Err: context.Cause(ctx),
+	}
+}
+
+// forget ends the member's running turn and drops their waiting triggers. The channel it returns, nil when the member has
+// no turn here, is closed when that turn has been recorded.
+func (w *worker) forget(memberID string, why Reason) <-chan struct{} {
+	for _, q := range w.waitingLine() {
+		if q.in.Author.ID == memberID {
+			w.discard(q, why)
+		}
+	}
+	r := w.running
+	if r == nil || r.in.Author.ID != memberID {
+		return nil
+	}
+	r.end(abort.Stopped{By: memberID, Reason: string(why)})
+	return r.done
+}
+
+// withoutAuthors removes the messages that are hidden, oldest first: with the bot's answers to them, which reply to them
+// or follow them, and with what others quote of them. It changes no message of the argument.
+func withoutAuthors(messages []Message, hidden func(Message) bool) []Message {
+	gone, answers := map[string]bool{}, false
+	kept := make([]Message, 0, len(messages))
+	for _, x := range messages {
+		switch {
+		case !x.Author.Self:
+			answers = hidden(x)
+			gone[x.ID] = answers
+		case x.ReplyToID != "":
+			answers = gone[x.ReplyToID]
+		}
+		if answers {
+			continue
+		}
+		if gone[x.ReplyToID] {
+			x.Quote = ""
+		}
+		kept = append(kept, x)
+	}
+	return kept
+}
+
+// forgetMember removes a member's messages and turns from all channels.
+func (d *dialogues) forgetMember(memberID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.channels {
+		c.messages = withoutAuthors(c.messages, func(x Message) bool { return x.Author.ID == memberID })
+		c.turns = slices.DeleteFunc(c.turns, func(t store.Turn) bool { return t.OwnerID == memberID })
+	}
+}
+
+// forget drops what is cached of an owner.
+func (c *settingCache) forget(scope store.SettingScope, id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.entries[settingKey{scope, id}]; ok {
+		e.changes++
+		e.known, e.values = false, nil
+	}
+}
+
+func nobodyAsked() error {
+	return &Refusal{Kind: RefusedForbidden, Problem: "I can't tell who you are, so I won't.", Err: errors.New("a request without an actor")}
+}
+
+// ErasedText says what was removed, for people.
+func ErasedText(e store.Erased) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(e)) {
+		parts = append(parts, fmt.Sprintf("%d %s", e[kind], kind))
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
