@@ -28,6 +28,7 @@ const (
 	noteLink     noteKind = "link"     // the bot connected or is gone
 	noteTurn     noteKind = "turn"     // one event of a turn
 	noteWire     noteKind = "wire"     // one line between the bot and Discord
+	noteTour     noteKind = "tour"     // another step of the tour has happened
 	noteChannels noteKind = "channels" // a channel is new, changed or gone; each page gets those it may see
 	noteWorld    noteKind = "world"    // look at everything again
 )
@@ -54,6 +55,7 @@ type feed struct {
 	seq     uint64
 	turns   turnLog
 	lines   []wireLine
+	tour    tour
 	changed chan struct{} // closed and replaced when something was added
 }
 
@@ -71,6 +73,9 @@ func (f *feed) Observe(e turn.Event) {
 	defer f.mu.Unlock()
 	f.turns.add(e)
 	f.add(note{kind: noteTurn, data: data})
+	if f.tour.see(e) {
+		f.add(note{kind: noteTour, data: encode(map[string]any{"done": f.tour.done})})
+	}
 }
 
 // wire takes a line of the log of Discord requests.
@@ -140,12 +145,13 @@ type feedState struct {
 	turns     []turnEvents
 	decisions []turn.Event
 	wire      []wireLine
+	tour      []tourStep
 }
 
 func (f *feed) state() feedState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := feedState{seq: f.seq, wire: slices.Clone(f.lines[max(0, len(f.lines)-wireKept):])}
+	s := feedState{seq: f.seq, wire: slices.Clone(f.lines[max(0, len(f.lines)-wireKept):]), tour: slices.Clone(f.tour.done)}
 	s.turns, s.decisions = f.turns.copy()
 	return s
 }

@@ -31,6 +31,7 @@ type snapshot struct {
 	Turns     []turnEvents                `json:"turns"`
 	Decisions []turn.Event                `json:"decisions"`
 	Wire      []wireLine                  `json:"wire"`
+	Tour      []tourStep                  `json:"tour"`
 }
 
 type user struct {
@@ -89,7 +90,7 @@ func (p *Playground) snapshot(me resident) (s snapshot, seq uint64, world int) {
 	s = snapshot{
 		Me: me.ID, Bot: p.town.world().Bot(), Model: now.Name, Offline: now.Offline, ModelID: now.ID, Mishaps: mishaps(), Data: p.cfg.Data,
 		Users: map[discordsim.ID]user{}, Roles: map[discordsim.ID]role{}, Messages: map[discordsim.ID][]message{},
-		Turns: f.turns, Decisions: f.decisions, Wire: f.wire,
+		Turns: f.turns, Decisions: f.decisions, Wire: f.wire, Tour: f.tour,
 	}
 	for _, m := range p.models.all {
 		s.Models = append(s.Models, modelInfo(m))

@@ -9,6 +9,7 @@ import "./sidebar.js";
 import "./messages.js";
 import "./composer.js";
 import "./inspector.js";
+import "./tour.js";
 
 const sigils = { dm: "at", thread: "thread", text: "hash" };
 

@@ -13,15 +13,22 @@ export const state = {
   newFrom: "", // the first message of the current channel that was new when it was opened
   atEnd: true, // the newest message of the current channel is on the screen
   turns: new Turns(),
+  wire: [], // what passed between the bot and Discord, oldest first
+  tour: [], // the steps that have happened
+  models: [], modelID: "", mishaps: [],
 };
 
 const listeners = new Map();
 
+// on calls f for each of some events. What it returns ends that.
 export function on(names, f) {
   for (const name of names.split(" ")) {
     if (!listeners.has(name)) listeners.set(name, []);
     listeners.get(name).push(f);
   }
+  return () => {
+    for (const name of names.split(" ")) listeners.set(name, listeners.get(name).filter((x) => x !== f));
+  };
 }
 
 export function emit(name, value) {
@@ -113,6 +120,8 @@ function hold(m) {
   return "new";
 }
 
+const wireKept = 200;
+
 const take = {
   snapshot(s) {
     const again = state.me === s.me;
@@ -129,6 +138,7 @@ const take = {
       state.newFrom = "";
     }
     state.turns.reset(s.turns || [], s.decisions || []);
+    Object.assign(state, { wire: s.wire || [], tour: s.tour || [], models: s.models || [], modelID: s.model_id, mishaps: s.mishaps || [] });
     if (!channel(state.current)) state.current = s.channels[0]?.id || "";
     emit("snapshot", again);
     emit("select", again);
@@ -172,6 +182,15 @@ const take = {
   },
   turn(e) {
     emit("turn", state.turns.take(e));
+  },
+  wire(l) {
+    state.wire.push(l);
+    if (state.wire.length > wireKept) state.wire.shift();
+    emit("wire", l);
+  },
+  tour({ done }) {
+    state.tour = done;
+    emit("tour");
   },
 };
 
