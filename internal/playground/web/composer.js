@@ -13,6 +13,7 @@ import { pickEmoji, matching } from "./emoji.js";
 import { icon } from "./icons.js";
 
 const longest = 2000; // what Discord takes
+const mostOfOne = 10 << 20; // bytes of one file
 const most = 25 << 20; // bytes of files in one request
 
 let commands = [];
@@ -234,9 +235,10 @@ async function submit() {
     return;
   }
   if (!text.trim() && !files.length) return;
-  // So much is not sent at all: the server would cut the connection in the middle of it.
-  if (files.reduce((n, f) => n + f.size, 0) > most) {
-    toast("Request entity too large (40005)");
+  // What is surely refused is not sent at all, as Discord's own client does it.
+  const large = files.filter((f) => f.size > mostOfOne);
+  if (large.length || files.reduce((n, f) => n + f.size, 0) > most) {
+    toast("Request entity too large (40005)", large.length ? large.map((f) => `${f.name}: ${size(f.size)}, at most 10 MB`) : ["All files together: at most 25 MB"]);
     return;
   }
   const was = { text: field.value, files, replyTo, ping, key: shown };
