@@ -21,7 +21,7 @@ import (
 
 // Wire is one wire format under test.
 type Wire struct {
-	// Folder holds the wire's recordings, below ../shared/wire.
+	// Folder holds the wire's recordings, outside the repository.
 	Folder string
 	// Read reads a body as if a service had answered it.
 	Read func(body io.Reader) (providers.Response, error)
@@ -227,7 +227,7 @@ func (w Wire) Body(t testing.TB, name string) string {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(w.path(t), name+".sse"))
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("../shared/wire/%s/%s.sse is not there", w.Folder, name)
+		t.Skipf("the recorded stream %s/%s is not there", w.Folder, name)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func (w Wire) bodies(t testing.TB) map[string]string {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Skipf("../shared/wire/%s is not there: recorded streams were not replayed", w.Folder)
+		t.Skipf("the recorded streams of %s are not beside the repository: not replayed", w.Folder)
 	}
 	bodies := make(map[string]string, len(files))
 	for _, file := range files {
@@ -258,7 +258,7 @@ func (w Wire) bodies(t testing.TB) map[string]string {
 	return bodies
 }
 
-// path finds ../shared beside the repository.
+// path finds the recordings: they lie beside the repository, not in it.
 func (w Wire) path(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
