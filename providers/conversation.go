@@ -57,6 +57,10 @@ type ThinkingBlock struct {
 	Model    string `json:"model"`
 	// Raw is the vendor's own JSON.
 	Raw json.RawMessage `json:"raw"`
+	// AfterText and AfterCalls are the bytes of text and the number of calls that came before it in its answer, for
+	// vendors that think between them.
+	AfterText  int `json:"after_text,omitempty"`
+	AfterCalls int `json:"after_calls,omitempty"`
 }
 
 // Call is one tool call of a response. Its arguments are the raw text that arrived, never a repaired one.

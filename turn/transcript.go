@@ -32,6 +32,8 @@ func encodeTranscript(messages []providers.Message, limit int) (json.RawMessage,
 	return data, nil
 }
 
+// entryOf leaves signed reasoning out: its signature holds for the exchange it came from, and another turn's conversation
+// is another one.
 func entryOf(m providers.Message) store.Entry {
 	e := store.Entry{Kind: store.EntryKind(m.Role), Content: m.Content, CallKey: m.CallKey, Unknown: store.Fields{}}
 	if m.ToolName != "" {

@@ -26,8 +26,8 @@ type part struct {
 // blocks follows the content blocks of one answer, several of which may be open at once.
 type blocks struct {
 	parts []*part
-	// calls is how many tools the answer asked for so far.
-	calls int
+	// text and calls are how many bytes the answer said and how many tools it asked for so far.
+	text, calls int
 }
 
 // find returns the open block of an index; without an index it is the last one. nil means that there is none.
@@ -47,6 +47,7 @@ func (b *blocks) open(index *wire.Count, start *block, origin providers.Thinking
 		return nil
 	}
 	var out []providers.Fragment
+	origin.AfterText, origin.AfterCalls = b.text, b.calls
 	p := &part{index: len(b.parts), kind: string(start.Type), origin: origin}
 	if index != nil {
 		p.index = int(*index)
@@ -56,9 +57,7 @@ func (b *blocks) open(index *wire.Count, start *block, origin providers.Thinking
 	b.parts = append(b.parts, p)
 	switch p.kind {
 	case "text":
-		if start.Text != "" {
-			out = append(out, providers.TextDelta{Text: string(start.Text)})
-		}
+		out = append(out, b.say(start.Text)...)
 	case "thinking":
 		out = append(out, p.think(start.Thinking)...)
 		p.signature = append(p.signature, inside(start.Signature)...)
@@ -83,9 +82,7 @@ func (b *blocks) grow(index *wire.Count, d *delta) []providers.Fragment {
 	p := b.find(index)
 	switch d.Type {
 	case "text_delta":
-		if d.Text != "" {
-			return []providers.Fragment{providers.TextDelta{Text: string(d.Text)}}
-		}
+		return b.say(d.Text)
 	case "thinking_delta":
 		if p == nil {
 			p = &part{}
@@ -102,6 +99,14 @@ func (b *blocks) grow(index *wire.Count, d *delta) []providers.Fragment {
 		}
 	}
 	return nil
+}
+
+func (b *blocks) say(text wire.Text) []providers.Fragment {
+	if text == "" {
+		return nil
+	}
+	b.text += len(text)
+	return []providers.Fragment{providers.TextDelta{Text: string(text)}}
 }
 
 func (p *part) think(raw json.RawMessage) []providers.Fragment {

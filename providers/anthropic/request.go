@@ -49,7 +49,7 @@ func (p *Provider) prepare(req providers.Request, without refused) (prepared, er
 	if without.output > 0 {
 		sent.limit = min(sent.limit, without.output)
 	}
-	conv := conversation{provider: p.service.Name, model: req.Model, dropBlocks: without.blocks}
+	conv := conversation{provider: p.service.Name, name: req.Model, dropBlocks: without.blocks}
 	system, err := conv.add(req)
 	if err != nil {
 		return sent, err
@@ -175,8 +175,9 @@ func objectSchema(raw json.RawMessage) json.RawMessage {
 
 // conversation maps messages to turns that take each other's place: neighbours of one role become one.
 type conversation struct {
-	provider, model string
-	dropBlocks      bool
+	// provider and name are the service and model that are asked.
+	provider, name string
+	dropBlocks     bool
 
 	out []sdk.MessageParam
 	ids wire.IDs
@@ -264,27 +265,43 @@ func imageBlock(image providers.Image) sdk.ContentBlockParamUnion {
 	return sdk.NewImageBlockBase64(image.MIME, base64.StdEncoding.EncodeToString(image.Data))
 }
 
-// assistant adds a turn of the model: its reasoning as it came, what it said, what it asked for.
+// assistant adds a turn of the model: its reasoning where it came, what it said, what it asked for.
 func (c *conversation) assistant(m providers.Message) {
-	blocks := c.replayed(m)
+	thoughts := c.replayed(m)
 	if len(m.Calls) > 0 && !c.exchange {
-		c.exchange, c.bare = true, len(blocks) == 0
+		c.exchange, c.bare = true, len(thoughts) == 0
 	}
-	c.blocks = c.blocks || len(blocks) > 0
-	if strings.TrimSpace(m.Content) != "" {
-		blocks = append(blocks, sdk.NewTextBlock(m.Content))
-	}
+	c.blocks = c.blocks || len(thoughts) > 0
 	c.pending = c.pending[:0]
-	for _, call := range m.Calls {
-		id := c.ids.Assign(call)
-		c.pending = append(c.pending, id)
-		blocks = append(blocks, sdk.ContentBlockParamUnion{OfToolUse: &sdk.ToolUseBlockParam{
-			ID: id, Name: wire.SentName(call.Name), Input: call.Object,
-		}})
+	var blocks []sdk.ContentBlockParamUnion
+	said, asked := 0, 0
+	upTo := func(text, calls int) {
+		if text = min(text, len(m.Content)); text > said {
+			if strings.TrimSpace(m.Content[said:text]) != "" {
+				blocks = append(blocks, sdk.NewTextBlock(m.Content[said:text]))
+			}
+			said = text
+		}
+		for ; asked < min(calls, len(m.Calls)); asked++ {
+			id := c.ids.Assign(m.Calls[asked])
+			c.pending = append(c.pending, id)
+			blocks = append(blocks, sdk.ContentBlockParamUnion{OfToolUse: &sdk.ToolUseBlockParam{
+				ID: id, Name: wire.SentName(m.Calls[asked].Name), Input: m.Calls[asked].Object,
+			}})
+		}
 	}
-	if len(blocks) == 0 {
-		return
+	for _, t := range thoughts {
+		upTo(t.AfterText, t.AfterCalls)
+		block := param.Override[sdk.ThinkingBlockParam](t.Raw)
+		blocks = append(blocks, sdk.ContentBlockParamUnion{OfThinking: &block})
 	}
+	upTo(len(m.Content), len(m.Calls))
+	if len(blocks) > 0 {
+		c.model(blocks)
+	}
+}
+
+func (c *conversation) model(blocks []sdk.ContentBlockParamUnion) {
 	switch n := len(c.out); {
 	case n == 0:
 		c.user(sdk.NewTextBlock(earlier))
@@ -296,20 +313,15 @@ func (c *conversation) assistant(m providers.Message) {
 }
 
 // replayed are the blocks of reasoning that go back with a message: only to the service and model they came from, and
-// only with calls, since outside of a tool exchange nobody asks for them.
-func (c *conversation) replayed(m providers.Message) []sdk.ContentBlockParamUnion {
-	if c.dropBlocks || len(m.Calls) == 0 {
+// only with calls, since outside of a tool exchange nobody asks for them. All of them or none: the vendor refuses a part.
+func (c *conversation) replayed(m providers.Message) []providers.ThinkingBlock {
+	foreign := func(b providers.ThinkingBlock) bool {
+		return b.Provider != c.provider || b.Model != c.name || !json.Valid(b.Raw)
+	}
+	if c.dropBlocks || len(m.Calls) == 0 || slices.ContainsFunc(m.ThinkingBlocks, foreign) {
 		return nil
 	}
-	var out []sdk.ContentBlockParamUnion
-	for _, b := range m.ThinkingBlocks {
-		if b.Provider != c.provider || b.Model != c.model || !json.Valid(b.Raw) {
-			return nil
-		}
-		block := param.Override[sdk.ThinkingBlockParam](b.Raw)
-		out = append(out, sdk.ContentBlockParamUnion{OfThinking: &block})
-	}
-	return out
+	return m.ThinkingBlocks
 }
 
 func (c *conversation) result(m providers.Message) sdk.ContentBlockParamUnion {
