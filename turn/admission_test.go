@@ -233,7 +233,14 @@ func TestAdmissionRows(t *testing.T) {
 		w.must(w.m.SetGuildSwitch(context.Background(), w.place("c"), turn.SwitchExemptModerators, true))
 		w.admission(w.say("mod", "c", "@bot 3", moderator), "admit:mention")
 		w.say("ana", "c", "@bot 1")
+		w.pass(12 * time.Second)
 		w.admission(w.say("ana", "c", "@bot 2"), "refuse:member_rate")
+		if n := w.edge.told(turn.NoticeRefused); !strings.HasSuffix(n[len(n)-1].Text, "more than 1 messages in a minute. Please try again in 48 seconds.") {
+			t.Errorf("told %q", n[len(n)-1].Text)
+		}
+		if got := w.m.Totals().Verdicts; got["refuse:member_rate"] != 2 || got["admit:mention"] != 3 {
+			t.Errorf("counted %v", got)
+		}
 		w.pass(time.Minute)
 		w.admission(w.say("ana", "c", "@bot 3"), "admit:mention")
 	})

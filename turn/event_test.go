@@ -24,7 +24,7 @@ func TestEventsTellThePlanAndTheAttempts(t *testing.T) {
 		w.say("ana", "c", "@bot search for cats")
 		var got []string
 		for _, e := range w.tape.all() {
-			switch e.Kind {
+			switch e.Kind { //nolint:exhaustive // of the others nothing is said here
 			case turn.EventPlanned:
 				for _, a := range e.Plan.Allowed {
 					got = append(got, fmt.Sprintf("allowed %s by %s %q", a.Tool, a.Source, a.Trigger))

@@ -36,18 +36,22 @@ func (m *Manager) admitted(in Inbound, id ID, d Verdict) {
 	}
 	m.Log.WithLevel(level).Str("message_id", in.MessageID).Str("channel", in.ChannelID).Str("guild", in.GuildID).Str("turn", string(id)).
 		Str("disposition", string(d.Disposition)).Str("reason", string(d.Reason)).Msg("turn.admission")
-	m.emit(Event{
-		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,
-		TurnID: id, Text: string(d.Disposition) + ":" + string(d.Reason),
-	})
+	m.ruled(in, id, string(d.Disposition)+":"+string(d.Reason))
 }
 
 // discarded logs, counts and tells that an admitted trigger will never run.
 func (m *Manager) discarded(in Inbound, id ID, why Reason) {
 	m.Log.Info().Str("message_id", in.MessageID).Str("channel", in.ChannelID).Str("turn", string(id)).Str("reason", string(why)).Msg("turn.discarded")
+	m.ruled(in, id, string(DispositionDiscard)+":"+string(why))
+}
+
+// ruled counts and tells what was decided about a message. The codes are a closed set.
+func (m *Manager) ruled(in Inbound, id ID, code string) {
+	m.mu.Lock()
+	m.verdicts[code]++
+	m.mu.Unlock()
 	m.emit(Event{
-		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID,
-		TurnID: id, Text: string(DispositionDiscard) + ":" + string(why),
+		Kind: EventAdmission, ChannelID: in.ChannelID, GuildID: in.GuildID, MessageID: in.MessageID, OwnerID: in.Author.ID, TurnID: id, Text: code,
 	})
 }
 
@@ -63,7 +67,7 @@ func (m *Manager) refuse(in Inbound, v Verdict, why Reason) {
 	if why == ReasonGuildLimit || why == ReasonChannelRate {
 		key = string(why) + ":" + in.ChannelID
 	}
-	if text := m.refusalText(why); text != "" && v.Deliberate && m.told.allow(key, noticeEvery, time.Now()) {
+	if text := m.refusalText(why, m.limiter.again(in, why, time.Now())); text != "" && v.Deliberate && m.told.allow(key, noticeEvery, time.Now()) {
 		m.notify(Notice{Kind: NoticeRefused, ChannelID: in.ChannelID, ReplyToID: in.MessageID, Text: text})
 	}
 }

@@ -97,6 +97,21 @@ func (l *limiter) person(channelID string) {
 	delete(l.bots, channelID)
 }
 
+// again is how long it takes until a rate that was reached has room for another turn.
+func (l *limiter) again(in Inbound, why Reason, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key, limit := "m"+in.Author.ID, l.limits.TurnsPerMinuteMember
+	if why == ReasonChannelRate {
+		key, limit = "c"+in.ChannelID, l.limits.TurnsPerMinuteChannel
+	}
+	times := l.starts[key]
+	if n := len(times) - limit; n >= 0 && limit > 0 {
+		return max(rateWindow-now.Sub(times[n]), 0)
+	}
+	return rateWindow // others have counted, and the oldest of it is not known here
+}
+
 // recent counts the starts of a key within the window.
 func (l *limiter) recent(key string, now time.Time) int {
 	n := 0

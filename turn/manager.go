@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -134,6 +135,7 @@ type Manager struct {
 	mu       sync.Mutex
 	workers  map[string]*worker
 	counts   map[store.TurnStatus]int
+	verdicts map[string]int
 	waiting  int
 	stopping bool
 
@@ -149,7 +151,7 @@ func NewManager(d Deps) *Manager {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Manager{
 		Deps: d, limits: d.Limits, limiter: newLimiter(d.Limits), dialogues: newDialogues(), estimates: newEstimates(),
-		workers: map[string]*worker{}, counts: map[store.TurnStatus]int{}, altering: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
+		workers: map[string]*worker{}, counts: map[store.TurnStatus]int{}, verdicts: map[string]int{}, altering: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 	}
 	m.settings, m.memory = newSettingCache(d.Store, m.spawn), NewFacts(d.Store)
 	for _, t := range d.Registry.All() {
@@ -281,6 +283,7 @@ func (m *Manager) Totals() Totals {
 	defer m.mu.Unlock()
 	t := Totals{
 		ActiveChannels: len(m.workers), Waiting: m.waiting, Abandoned: m.Loop.Abandoned(), Statuses: map[store.TurnStatus]int{},
+		Verdicts: maps.Clone(m.verdicts),
 	}
 	for s, n := range m.counts {
 		if s == store.TurnRunning {

@@ -68,4 +68,6 @@ type Totals struct {
 	Waiting        int
 	Abandoned      int
 	Statuses       map[store.TurnStatus]int
+	// Verdicts counts what was decided about messages: a disposition and a reason, as in "refuse:queue_full".
+	Verdicts map[string]int
 }

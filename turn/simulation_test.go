@@ -244,6 +244,8 @@ func (s *sim) act(what int, channel string) {
 		s.store.set(func(m *memory) { m.away = pick%3 == 0; m.delay = time.Duration(pick%3) * 300 * time.Millisecond })
 	case what < 94:
 		s.restart(time.Duration(pick%3) * 5 * time.Second)
+	case what < 95 && pick%4 == 0: // the channel is deleted; Discord may be late with what was written there
+		s.m.Gone(guildID, channel)
 	case what < 95:
 		_, _ = s.m.Submit(context.Background(), s.command(who, channel), turn.Mode(pick%2))
 	default:

@@ -3,6 +3,7 @@ package turn
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/parleybot/parley/internal/abort"
@@ -26,17 +27,18 @@ const (
 	logChannelNotice = 10 * time.Minute
 )
 
-// refusalText says which limit was reached; empty when nobody is told.
-func (m *Manager) refusalText(why Reason) string {
+// refusalText says which limit was reached and, of a rate, in what time there is room again; empty when nobody is told.
+func (m *Manager) refusalText(why Reason, again time.Duration) string {
+	shortly := fmt.Sprintf("Please try again in %d seconds.", max(int(math.Ceil(again.Seconds())), 1))
 	switch why {
 	case ReasonMemberLimit:
 		return fmt.Sprintf("You already have %d messages with me that I haven't finished. Please wait for one of them.", m.limits.ActivePerMember)
 	case ReasonGuildLimit:
 		return fmt.Sprintf("I'm answering in %d channels of this server already. Please try again in a moment.", m.limits.ActivePerGuild)
 	case ReasonMemberRate:
-		return fmt.Sprintf("That was more than %d messages in a minute. Please try again shortly.", m.limits.TurnsPerMinuteMember)
+		return fmt.Sprintf("That was more than %d messages in a minute. ", m.limits.TurnsPerMinuteMember) + shortly
 	case ReasonChannelRate:
-		return fmt.Sprintf("That was more than %d messages in a minute here. Please try again shortly.", m.limits.TurnsPerMinuteChannel)
+		return fmt.Sprintf("That was more than %d messages in a minute here. ", m.limits.TurnsPerMinuteChannel) + shortly
 	default:
 		return ""
 	}
