@@ -75,10 +75,11 @@ function redraw(id) {
 // still changes the list without moving what is on the screen.
 function still(change) {
   const edge = box.getBoundingClientRect().top;
-  const anchor = [...drawn.values()].map((s) => s.lastElementChild).find((e) => e.getBoundingClientRect().bottom > edge);
-  const before = anchor?.getBoundingClientRect().top;
+  // By its id: the element itself may be made anew by the change.
+  const anchor = messagesIn(state.current).find((m) => articleOf(m.id)?.getBoundingClientRect().bottom > edge)?.id;
+  const before = articleOf(anchor)?.getBoundingClientRect().top;
   change();
-  if (anchor?.isConnected) box.scrollTop += anchor.getBoundingClientRect().top - before;
+  if (anchor && drawn.has(anchor)) box.scrollTop += articleOf(anchor).getBoundingClientRect().top - before;
 }
 
 // lengthen fetches what comes before or after what is held.
