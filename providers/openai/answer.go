@@ -134,7 +134,7 @@ func (a *answer) take(c *chunk) error {
 	if failure := a.provider.service.InStream(c.Error, a.said); failure != nil {
 		return failure
 	}
-	if c.Usage != nil {
+	if c.Usage != nil && (a.usage == nil || c.Usage.Prompt+c.Usage.Completion > 0) {
 		a.usage = c.Usage
 	}
 	if c.Model != "" {

@@ -1,4 +1,4 @@
-// Package rows counts which rows of the behaviour tables (TL, CD) a test run covered. Only tests import it.
+// Package rows counts which rows of the behaviour tables (TL, CD) and which pitfalls of the wire formats (P) a test run covered. Only tests import it.
 package rows
 
 import (
@@ -17,7 +17,7 @@ var (
 	ran = map[string]bool{}
 )
 
-// Ran notes that t covers the rows named in ids ("CD108", "TL139").
+// Ran notes that t covers the rows named in ids ("CD108", "TL139", "P06").
 func Ran(t *testing.T, ids ...string) {
 	t.Helper()
 	mu.Lock()
@@ -31,7 +31,18 @@ func Ran(t *testing.T, ids ...string) {
 // the covered rows whose expectation is ours, out those that are covered elsewhere.
 func Main(m *testing.M, overridden, out string) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		testreport.Line("rows: %d run, %d overridden, %d out", len(ran), len(strings.Fields(overridden)), len(strings.Fields(out)))
+		var table, pitfalls int
+		for id := range ran {
+			if strings.HasPrefix(id, "P") {
+				pitfalls++
+			} else {
+				table++
+			}
+		}
+		testreport.Line("rows: %d run, %d overridden, %d out", table, len(strings.Fields(overridden)), len(strings.Fields(out)))
+		if pitfalls > 0 {
+			testreport.Line("pitfalls: %d run", pitfalls)
+		}
 		os.Exit(code)
 	}))
 }
