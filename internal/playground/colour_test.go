@@ -95,7 +95,7 @@ func TestColoursCanBeRead(t *testing.T) {
 // A colour that is no property would escape the check above.
 func TestColoursAreProperties(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"style.css", "chat.css"} {
+	for _, file := range []string{"style.css", "chat.css", "inspector.css"} {
 		text, err := fs.ReadFile(web, "web/"+file)
 		if err != nil {
 			t.Fatal(err)

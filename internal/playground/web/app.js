@@ -13,13 +13,14 @@ import "./tour.js";
 
 const sigils = { dm: "at", thread: "thread", text: "hash" };
 
+// One element for good: it gets the focus back when the drawer closes.
+const channels = h("button", { type: "button", class: "toggle only-narrow", "aria-label": "Channels and people", "aria-controls": "sidebar", onclick: () => showSidebar(!sidebarOpen()) }, icon("menu"));
+
 function header() {
   const c = here();
+  channels.setAttribute("aria-expanded", String(sidebarOpen()));
+  if (!channels.isConnected) $("here").before(channels);
   fill($("here"),
-    h("button", {
-      type: "button", class: "toggle only-narrow", "aria-label": "Channels and people", "aria-expanded": String(sidebarOpen()), "aria-controls": "sidebar",
-      onclick: () => showSidebar(!sidebarOpen()),
-    }, icon("menu")),
     h("span", { class: "sigil" }, icon(sigils[c?.kind] || "hash")),
     h("h1", null, c?.name || ""), h("span", { class: "topic", title: c?.topic || "" }, c?.topic || ""));
 }

@@ -31,14 +31,15 @@ export function showSidebar(open) {
 
 // moved takes the focus into a drawer, keeps the rest of the page out of reach, and gives it all back afterwards.
 function moved(panel, drawer) {
+  const from = document.activeElement;
+  $("chat").inert = covered(); // First: nothing in there can get the focus before.
   if (drawer) {
-    opener ||= document.activeElement;
+    opener ||= from;
     panel.focus({ preventScroll: true });
   } else if (opener?.isConnected) {
     opener.focus({ preventScroll: true });
     opener = null;
   }
-  $("chat").inert = covered();
   for (const f of listeners) f();
 }
 
