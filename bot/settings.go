@@ -17,7 +17,7 @@ type Settings interface {
 	Model(ctx context.Context, p turn.Place) (turn.ChannelModel, error)
 	SetModel(ctx context.Context, p turn.Place, name string) error
 	SetSystem(ctx context.Context, p turn.Place, text string) error
-	Cost(ctx context.Context, p turn.Place) (turn.CostReport, error)
+	Cost(ctx context.Context, p turn.Place, of turn.CostScope) (turn.CostReport, error)
 
 	GuildSettings(ctx context.Context, p turn.Place) (turn.GuildSettings, error)
 	ChannelSettings(ctx context.Context, p turn.Place) (turn.ChannelSettings, error)

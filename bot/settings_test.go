@@ -87,8 +87,8 @@ func (f *fakeSettings) SetSystem(ctx context.Context, p turn.Place, text string)
 	return f.ask(ctx, p, "system", text)
 }
 
-func (f *fakeSettings) Cost(ctx context.Context, p turn.Place) (turn.CostReport, error) {
-	return f.cost, f.ask(ctx, p, "")
+func (f *fakeSettings) Cost(ctx context.Context, p turn.Place, of turn.CostScope) (turn.CostReport, error) {
+	return f.cost, f.ask(ctx, p, "cost", string(of))
 }
 
 func (f *fakeSettings) GuildSettings(ctx context.Context, p turn.Place) (turn.GuildSettings, error) {

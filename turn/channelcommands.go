@@ -3,15 +3,13 @@ package turn
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/parleybot/parley/store"
 )
-
-// costTurns bounds how many turns Cost adds up.
-const costTurns = 1000
 
 // Clear starts a new epoch in a channel: what was written before is not shown to the model any more, and no tool stays
 // offered. Messages in Discord stay; so does the channel's system text. It is refused while the channel is busy.
@@ -55,7 +53,7 @@ func (m *Manager) Model(ctx context.Context, p Place) (ChannelModel, error) {
 	chain := m.chain(s.Model)
 	c := ChannelModel{Choices: m.modelNames()}
 	if len(chain) > 0 {
-		c.Current, c.Chosen = chain[0].Name, s.Model != "" && chain[0].Name == s.Model
+		c.Current, c.Chosen = chain[0].label(), s.Model != "" && chain[0].named(s.Model)
 	}
 	return c, nil
 }
@@ -91,44 +89,6 @@ func (m *Manager) SetSystem(ctx context.Context, p Place, text string) error {
 	return m.change(ctx, p, store.Setting{Scope: store.SettingChannel, ID: p.ChannelID, Name: SettingSystem, Value: text})
 }
 
-// CostReport is what a channel has used since it was last cleared.
-type CostReport struct {
-	Turns int
-	Usage store.Usage
-	// Models says how many of the turns each model answered.
-	Models map[string]int
-	// Partial: there were more turns than were added up; the oldest are missing.
-	Partial bool
-}
-
-// Cost adds up what a channel's turns used since it was last cleared. Everybody may ask.
-func (m *Manager) Cost(ctx context.Context, p Place) (CostReport, error) {
-	values, err := m.settings.read(ctx, store.SettingChannel, p.ChannelID)
-	if err != nil {
-		return CostReport{}, unavailable(err)
-	}
-	turns, err := m.Store.RecentTurns(ctx, p.ChannelID, costTurns)
-	if err != nil {
-		return CostReport{}, unavailable(err)
-	}
-	rep := CostReport{Models: map[string]int{}, Partial: len(turns) == costTurns}
-	for _, t := range turns {
-		if !after(t.TriggerID, values[SettingEpoch]) {
-			rep.Partial = false
-			continue
-		}
-		rep.Turns++
-		rep.Usage.Input += t.Usage.Input
-		rep.Usage.Output += t.Usage.Output
-		rep.Usage.CacheRead += t.Usage.CacheRead
-		rep.Usage.CacheWrite += t.Usage.CacheWrite
-		if t.Model != "" {
-			rep.Models[t.Model]++
-		}
-	}
-	return rep, nil
-}
-
 // mayChangeConversation is the right to change what the model is told in a channel, at a time when nobody uses it.
 func (m *Manager) mayChangeConversation(p Place, what string) error {
 	if err := mayManageChannel(p); err != nil {
@@ -143,7 +103,7 @@ func (m *Manager) mayChangeConversation(p Place, what string) error {
 // hasModel reports whether a channel may choose a model.
 func (m *Manager) hasModel(name string) bool {
 	for _, x := range m.Models {
-		if x.Name == name {
+		if x.named(name) {
 			return true
 		}
 	}
@@ -153,25 +113,21 @@ func (m *Manager) hasModel(name string) bool {
 func (m *Manager) modelNames() []string {
 	names := make([]string, len(m.Models))
 	for i, x := range m.Models {
-		names[i] = x.Name
+		names[i] = x.label()
 	}
 	return names
 }
 
 // chain is the order in which models are tried in a channel that has chosen one; a choice that is gone counts for none.
 func (m *Manager) chain(chosen string) []Model {
-	chain := make([]Model, 0, len(m.Models))
-	for _, x := range m.Models {
-		if x.Name == chosen {
-			chain = append(chain, x)
-		}
+	first := slices.IndexFunc(m.Models, func(x Model) bool { return x.label() == chosen })
+	if first < 0 {
+		first = slices.IndexFunc(m.Models, func(x Model) bool { return x.named(chosen) })
 	}
-	for _, x := range m.Models {
-		if x.Name != chosen {
-			chain = append(chain, x)
-		}
+	if first <= 0 {
+		return m.Models
 	}
-	return chain
+	return slices.Concat(m.Models[first:first+1], m.Models[:first], m.Models[first+1:])
 }
 
 // discordEpoch is when Discord's ids begin to count, in Unix milliseconds.

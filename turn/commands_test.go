@@ -132,8 +132,8 @@ func TestTextCommands(t *testing.T) {
 		w.must(w.m.Clear(context.Background(), w.place("c")))
 		w.say("ana", "c", "@bot 2")
 		w.say("ana", "c", "@bot 3")
-		rep, err := w.m.Cost(context.Background(), w.place("c"))
-		if w.must(err); rep.Turns != 2 || rep.Usage.Input != 35 || rep.Models["m-1"] != 2 {
+		rep, err := w.m.Cost(context.Background(), w.place("c"), turn.CostHere)
+		if w.must(err); rep.Turns != 2 || rep.Usage.Input != 35 || len(rep.Models) != 1 || rep.Models[0].Model != "m-1" || rep.Models[0].Turns != 2 {
 			t.Errorf("%+v", rep)
 		}
 	})

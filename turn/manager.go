@@ -44,6 +44,7 @@ type Store interface {
 	store.Windows
 	store.Settings
 	store.ShortTerms
+	store.Ledger
 	// Calls returns a turn's journal; see store.Journal.
 	Calls(ctx context.Context, turnID string) ([]store.Call, error)
 	store.Memories
@@ -58,12 +59,26 @@ type Store interface {
 // Model is one way to get an answer; the chain of them is tried in order.
 type Model struct {
 	Provider providers.Provider
-	Name     string
+	// Name is what the provider is asked for; Label is how people see and choose the model, empty when that is the same.
+	Name  string
+	Label string
 	// ContextTokens is how much the model can read and write together, 0 when it is not known.
 	ContextTokens int
 	// MaxOutputTokens bounds an answer; 0 leaves it to the wire.
 	MaxOutputTokens int
 }
+
+// label is the name by which people know the model.
+func (m Model) label() string {
+	if m.Label != "" {
+		return m.Label
+	}
+	return m.Name
+}
+
+// named reports whether a channel's choice means the model. The bare name counts too: channels chose so before several
+// vendors could be in one chain.
+func (m Model) named(choice string) bool { return m.label() == choice || m.Name == choice }
 
 // Limits bound turns; see DESIGN section 12.
 type Limits struct {

@@ -30,6 +30,7 @@ type memory struct {
 	// journal holds the keys of rows in the order they were opened; short is what channels have in mind.
 	journal []string
 	short   []store.ShortTerm
+	ledger  []store.UsageEntry
 	records
 }
 
@@ -323,6 +324,38 @@ func (s *memory) Calls(ctx context.Context, turnID string) ([]store.Call, error)
 }
 
 // FindMemories has the engines' rule of who may see what; its relevance is that a fact holds a word of the text.
+func (s *memory) AddUsage(ctx context.Context, u store.UsageEntry) error {
+	done, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s.ledger = append(s.ledger, u)
+	return nil
+}
+
+func (s *memory) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
+	done, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var totals []store.UsageTotal
+	for _, u := range s.ledger {
+		if q.GuildID != "" && q.GuildID != u.GuildID || q.ChannelID != "" && q.ChannelID != u.ChannelID ||
+			q.MemberID != "" && q.MemberID != u.MemberID || u.At.Before(q.Since) {
+			continue
+		}
+		i := slices.IndexFunc(totals, func(t store.UsageTotal) bool { return t.Model == u.Model })
+		if i < 0 {
+			i, totals = len(totals), append(totals, store.UsageTotal{Model: u.Model})
+		}
+		totals[i].Turns++
+		totals[i].Usage = totals[i].Usage.Add(u.Usage)
+	}
+	return totals, nil
+}
+
 func (s *memory) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error) {
 	unlock, err := s.use(ctx)
 	if err != nil {

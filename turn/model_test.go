@@ -25,6 +25,7 @@ type reply struct {
 	err   error
 	panic string
 	usage int
+	used  providers.Usage
 }
 
 func says(pieces ...string) reply { return reply{pieces: pieces} }
@@ -102,6 +103,9 @@ func (m *model) Stream(ctx context.Context, req providers.Request) iter.Seq2[pro
 			if i > 0 && !pause(r.pace) || !yield(providers.TextDelta{Text: p}, nil) {
 				return
 			}
+		}
+		if r.used != (providers.Usage{}) && !yield(providers.UsageReport{Usage: r.used}, nil) {
+			return
 		}
 		switch {
 		case r.hang:

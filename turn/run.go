@@ -184,6 +184,7 @@ func (m *Manager) effects(ctx context.Context, r *running, record store.Turn, re
 	if err != nil {
 		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_closed")
 	}
+	m.bill(r, record)
 }
 
 // ended counts and logs how the turn ended.

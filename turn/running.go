@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -40,6 +41,8 @@ type running struct {
 	seq  int
 	// estimate is how many tokens the last request was thought to have, until its usage is known.
 	estimate int
+	// spent is what each model cost so far, by its label.
+	spent map[string]store.Usage
 	// failed is the model that was to answer, when another one did instead.
 	failed string
 }
@@ -105,6 +108,22 @@ func (r *running) used() (estimate int, model string) {
 	defer r.mu.Unlock()
 	estimate, r.estimate = r.estimate, 0
 	return estimate, r.model.Name
+}
+
+// spend adds what a round trip cost to the model that made it.
+func (r *running) spend(u store.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.spent == nil {
+		r.spent = map[string]store.Usage{}
+	}
+	r.spent[r.model.label()] = r.spent[r.model.label()].Add(u)
+}
+
+func (r *running) spentByModel() map[string]store.Usage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.spent)
 }
 
 func (r *running) answeredInstead(of Model) {

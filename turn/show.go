@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/parleybot/parley/providers"
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/toolloop"
 )
@@ -30,11 +29,12 @@ func (o *surfaceObserver) Observe(e toolloop.Event) {
 		o.m.tell(o.r, Event{Kind: EventThinking, Text: e.Text, Iteration: o.r.turn.Iteration()})
 	case toolloop.Used:
 		told := Event{Kind: EventUsage, Finish: string(e.Finish), Iteration: o.r.turn.Iteration()}
-		if e.Usage != (providers.Usage{}) {
+		u := usageOf(e.Usage)
+		o.r.spend(u)
+		if u != (store.Usage{}) && u != (store.Usage{Unpriced: true}) {
 			if sent, model := o.r.used(); sent > 0 {
 				o.m.estimates.learn(model, sent, e.Usage.Input)
 			}
-			u := usageOf(e.Usage)
 			told.Usage = &u
 		}
 		o.m.tell(o.r, told)

@@ -90,7 +90,7 @@ func (m *Manager) command(ctx context.Context, p Place, c TextCommand) (string, 
 	case CommandClear:
 		return "Cleared: I no longer see what was written here before.", m.Clear(ctx, p)
 	case CommandCost:
-		rep, err := m.Cost(ctx, p)
+		rep, err := m.Cost(ctx, p, CostHere)
 		return rep.String(), err
 	case CommandModel:
 		if c.Argument == "" {
@@ -109,24 +109,6 @@ func (m *Manager) command(ctx context.Context, p Place, c TextCommand) (string, 
 		return "Done: the system text here is changed.", m.SetSystem(ctx, p, c.Argument)
 	}
 	return "", fmt.Errorf("unknown text command %q", c.Name)
-}
-
-// String words the report for people.
-func (r CostReport) String() string {
-	if r.Turns == 0 {
-		return "Nothing has been used here since the last `/clear`."
-	}
-	text := fmt.Sprintf("%d turns here since the last `/clear`: %d tokens in, %d tokens out", r.Turns, r.Usage.Input, r.Usage.Output)
-	if r.Usage.CacheRead > 0 {
-		text += fmt.Sprintf(" (%d of those in came from the cache)", r.Usage.CacheRead)
-	}
-	for _, name := range sortedKeys(r.Models) {
-		text += fmt.Sprintf("\n• %s: %d turns", oneLine(name, 80), r.Models[name])
-	}
-	if r.Partial {
-		text += "\nOlder turns are not counted."
-	}
-	return text
 }
 
 func isSpace(r rune) bool {

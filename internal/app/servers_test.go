@@ -253,7 +253,7 @@ func TestRoundTrips(t *testing.T) {
 	h := newHome(t)
 	a := h.open(t, environ...)
 	run(t, a)
-	for _, text := range []string{"warm one", "warm two"} { // each pool connection learns its statements once
+	for _, text := range []string{"warm one", "warm two", "warm three", "warm four"} { // each pool connection learns its statements once
 		h.ask(t, "call recall_memory {}; then; say "+text)
 		h.must(t, text)
 		app.Idle(t, a)
@@ -262,12 +262,12 @@ func TestRoundTrips(t *testing.T) {
 		name, ask, want string
 		database, cache int
 	}{
-		{"a plain turn", "say plain enough", "plain enough", 4, 4}, // what is remembered, and both rates, are asked beside the rest
-		{"a turn with a tool call", `call recall_memory {}; then; say with a tool`, "with a tool", 8, 4}, // it asks what the member wishes, too
+		{"a plain turn", "say plain enough", "plain enough", 5, 4}, // what is remembered, both rates and what it cost are asked and written beside the rest
+		{"a turn with a tool call", `call recall_memory {}; then; say with a tool`, "with a tool", 9, 4}, // it asks what the member wishes, too
 	} {
 		// The least of a few: the kill bus asks now and then whether its connection lives, which is not the turn's.
 		toDatabase, toCache := math.MaxInt, math.MaxInt
-		for n := range 3 {
+		for n := range 6 {
 			fromDatabase, fromCache := database.Asked(), cache.Asked()
 			want := fmt.Sprintf("%s %d", test.want, n)
 			h.ask(t, fmt.Sprintf("%s %d", test.ask, n))

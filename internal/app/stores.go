@@ -23,6 +23,7 @@ type stores interface {
 	store.Journal
 	store.Triggers
 	store.Settings
+	store.Ledger
 	store.Claims
 	store.Windows
 	store.Members
