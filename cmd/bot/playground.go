@@ -46,7 +46,7 @@ func runPlayground(ctx context.Context, p process, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	cfg.Store.DataDir = kept
-	choices := chooseModels(ctx, cfg.Model, base)
+	choices := chooseModels(ctx, cfg, base)
 	open := playground.Config{Addr: *addr, Models: choices.models, Boot: boot(p, cfg, choices)}
 	open.Data = "what it remembers is gone when you end it"
 	if *data != "" {
@@ -124,8 +124,8 @@ func playgroundData(dir string) (kept string, release func() error, err error) {
 // boot makes the real bot for the simulated Discord, with the chosen model.
 func boot(p process, cfg config.Config, c choices) func(context.Context, playground.Setup) (playground.Bot, error) {
 	return func(ctx context.Context, setup playground.Setup) (playground.Bot, error) {
-		cfg := cfg
-		cfg.Discord.Token, cfg.Model = config.NewSecret(setup.Token), c.setup[setup.Model]
+		cfg, chosen := cfg, c.setup[setup.Model]
+		cfg.Discord.Token, cfg.Model, cfg.Services = config.NewSecret(setup.Token), chosen.Model, chosen.Services
 		log, err := logger(cfg, p.stderr)
 		if err != nil {
 			return nil, err

@@ -31,12 +31,12 @@ const (
 // choices are the models that a playground offers, the first one in use, and how the bot is set up for each.
 type choices struct {
 	models []playground.Model
-	setup  map[string]config.Model
+	setup  map[string]config.Config
 	// remark is for the person at the terminal: why the first one is not what the environment may have meant.
 	remark string
 }
 
-func (c *choices) add(m playground.Model, setup config.Model) {
+func (c *choices) add(m playground.Model, setup config.Config) {
 	if _, known := c.setup[m.ID]; known {
 		return
 	}
@@ -45,33 +45,38 @@ func (c *choices) add(m playground.Model, setup config.Model) {
 
 // chooseModels finds what can answer: the model that the environment names, the built-in one, and what an Ollama on this
 // machine has. That one is offered and never taken. A server without a MODEL is asked which it has, and the first is used.
-func chooseModels(ctx context.Context, env config.Model, ollama string) choices {
-	c := choices{setup: map[string]config.Model{}}
+func chooseModels(ctx context.Context, cfg config.Config, ollama string) choices {
+	c := choices{setup: map[string]config.Config{}}
+	env := cfg.Model
+	with := func(name string) config.Config {
+		cfg := cfg
+		cfg.Model.Name, cfg.Model.Fallbacks = name, ""
+		return cfg
+	}
 	switch {
 	case env.Name != "" && env.Name != config.RehearsalModel:
-		c.add(playground.Model{ID: "env", Name: env.Name, From: "set by MODEL"}, env)
-	case env.Name == "" && env.BaseURL != "":
-		names, err := listModels(ctx, strings.TrimSuffix(env.BaseURL, "/")+"/models", env.APIKey.Reveal(), listWithin)
+		c.add(playground.Model{ID: "env", Name: env.Name, From: "set by MODEL"}, cfg)
+	case env.Name == "" && cfg.Services.OpenAIURL != "":
+		names, err := listModels(ctx, strings.TrimSuffix(cfg.Services.OpenAIURL, "/")+"/models", cfg.Services.OpenAIKey.Reveal(), listWithin)
 		if err != nil || len(names) == 0 {
 			c.remark = "OPENAI_BASE_URL is set, but it lists no model; set MODEL to use it."
 		}
 		for i, name := range names {
-			setup := env
-			setup.Name = name
-			c.add(playground.Model{ID: fmt.Sprintf("env-%d", i), Name: name, From: "at OPENAI_BASE_URL"}, setup)
+			c.add(playground.Model{ID: fmt.Sprintf("env-%d", i), Name: name, From: "at OPENAI_BASE_URL"}, with(name))
 		}
-	case env.Name == "" && !env.APIKey.IsZero():
+	case env.Name == "" && !cfg.Services.OpenAIKey.IsZero():
 		c.remark = "OPENAI_API_KEY is set, but MODEL is not; set MODEL to use it."
 	}
 	c.add(playground.Model{ID: config.RehearsalModel, Name: config.RehearsalModel, From: "built in, offline", Offline: true},
-		config.Model{Name: config.RehearsalModel})
+		with(config.RehearsalModel))
 	if ollama == "" {
 		return c
 	}
 	names, _ := listModels(ctx, ollama+"/v1/models", "", ollamaWithin) // mostly there is none
 	for _, name := range names {
-		c.add(playground.Model{ID: "ollama:" + name, Name: name, From: "Ollama on this machine"},
-			config.Model{Name: name, BaseURL: ollama + "/v1"})
+		setup := with("ollama:" + name)
+		setup.Services.OllamaURL = ollama + "/v1"
+		c.add(playground.Model{ID: "ollama:" + name, Name: name, From: "Ollama on this machine"}, setup)
 	}
 	return c
 }

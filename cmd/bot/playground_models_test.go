@@ -100,7 +100,7 @@ func TestPlaygroundModelOfTheEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := chooseModels(t.Context(), cfg.Model, c.ollama)
+		got := chooseModels(t.Context(), cfg, c.ollama)
 		var ids []string
 		for _, m := range got.models {
 			ids = append(ids, m.ID)
@@ -137,7 +137,9 @@ func TestPlaygroundFaults(t *testing.T) {
 			said("this is the second")
 		}},
 		{"gateway_drop", func() {
-			wire("the cut", func(e event) bool { return strings.Contains(e.get("gateway"), "closed") || strings.Contains(e.get("gateway"), "cut") })
+			wire("the cut", func(e event) bool {
+				return strings.Contains(e.get("gateway"), "closed") || strings.Contains(e.get("gateway"), "cut")
+			})
 			wire("the bot's return", func(e event) bool {
 				return strings.Contains(e.get("gateway"), "resumed") || strings.Contains(e.get("gateway"), "identified")
 			})

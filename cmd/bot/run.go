@@ -36,7 +36,7 @@ func runBot(ctx context.Context, p process, args []string) error {
 	if err != nil {
 		return err
 	}
-	log.Info().Str("version", version).Str("model", cfg.Model.Name).Str("data_dir", cfg.Store.DataDir).Msg("app.start")
+	log.Info().Str("version", version).Str("model", cfg.Model.Name).Str("fallbacks", cfg.Model.Fallbacks).Str("data_dir", cfg.Store.DataDir).Msg("app.start")
 	if err := a.Run(ctx); err != nil {
 		return err
 	}

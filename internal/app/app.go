@@ -24,6 +24,8 @@ type Options struct {
 	DiscordAPI string
 	// Practice registers the tools for trying things out.
 	Practice bool
+	// AskModels lets Examine ask each model for a word, which may cost a little.
+	AskModels bool
 	// Observers are told every event of every turn; they must not block.
 	Observers []turn.Observer
 	Version   string
@@ -46,7 +48,7 @@ type App struct {
 
 // New opens the store and assembles the bot; it connects nowhere. The caller runs the App or closes it.
 func New(ctx context.Context, o Options) (*App, error) {
-	models, err := models(o.Config.Model)
+	models, err := models(o.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/parleybot/parley/internal/discordsim"
 	"github.com/parleybot/parley/internal/discordspec"
 	"github.com/parleybot/parley/internal/observe"
+	"github.com/parleybot/parley/providers/openai"
 	"github.com/parleybot/parley/toolloop"
 	"github.com/parleybot/parley/turn"
 )
@@ -111,4 +112,33 @@ func (w testWriter) Write(p []byte) (int, error) {
 		w.t.Log(strings.TrimSpace(string(p)))
 	}
 	return len(p), nil
+}
+
+// Every vendor that MODEL can name has a wire, and every service that a wire knows can be named.
+func TestVendorsHaveWires(t *testing.T) {
+	t.Parallel()
+	spoken := map[string]bool{"anthropic": true}
+	for _, v := range openai.Vendors() {
+		spoken[v.Name] = true
+	}
+	for _, v := range (config.Services{}).Vendors() {
+		if !spoken[v.Name] {
+			t.Errorf("no wire speaks to %s", v.Name)
+		}
+		if known, ok := openai.VendorNamed(v.Name); ok && known.NeedsKey == v.Local {
+			t.Errorf("%s: it needs a key %t, and %t by the environment's table", v.Name, known.NeedsKey, !v.Local)
+		}
+		delete(spoken, v.Name)
+		cfg, _, err := config.Load([]string{"MODEL=" + v.Name + ":m", v.KeyVariable + "=k"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain, err := app.Models(cfg)
+		if err != nil || len(chain) != 1 || chain[0].Provider.Name() != v.Name || chain[0].Name != "m" || chain[0].Label != v.Name+":m" {
+			t.Errorf("%s: %+v, %v", v.Name, chain, err)
+		}
+	}
+	for name := range spoken {
+		t.Errorf("MODEL cannot name %s", name)
+	}
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parleybot/parley/bot"
-	"github.com/parleybot/parley/providers"
 )
 
 // examineTimeout bounds one check that asks somebody else.
@@ -29,9 +29,9 @@ func (c Check) Text() string {
 	return c.Found
 }
 
-// Examine checks the store, the model and the Discord account that the options name, each on its own.
+// Examine checks the store, the models and the Discord account that the options name, each on its own.
 func Examine(ctx context.Context, o Options) []Check {
-	return []Check{examineStore(ctx, o), examineModel(ctx, o), examineDiscord(ctx, o)}
+	return slices.Concat([]Check{examineStore(ctx, o)}, examineModels(ctx, o), []Check{examineDiscord(ctx, o)})
 }
 
 // examinePatience is how long a check waits for a server that is away: it is asked by a person.
@@ -45,28 +45,6 @@ func examineStore(ctx context.Context, o Options) Check {
 		err = db.Close()
 	}
 	c.Err = err
-	return c
-}
-
-// examineModel asks the model for one word.
-func examineModel(ctx context.Context, o Options) Check {
-	c := Check{Name: "model"}
-	chain, err := models(o.Config.Model)
-	if err != nil {
-		c.Err = err
-		return c
-	}
-	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
-	defer cancel()
-	resp, err := providers.Collect(chain[0].Provider.Stream(ctx, providers.Request{
-		Model: chain[0].Name, MaxOutputTokens: 64,
-		Messages: []providers.Message{{Role: providers.RoleUser, Content: "Say hello in one word."}},
-	}), nil)
-	if err != nil {
-		c.Err = err
-		return c
-	}
-	c.Found = chain[0].Name + " at " + chain[0].Provider.Name() + " answers (" + string(resp.Finish) + ")"
 	return c
 }
 

@@ -32,3 +32,6 @@ func Idle(t *testing.T, a *App) {
 		}
 	}
 }
+
+// Models is the chain of models of a configuration.
+var Models = models

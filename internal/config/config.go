@@ -14,12 +14,13 @@ import (
 // Tags: env is the variable's name, envDefault what an unset one means, min the smallest value that is taken as given
 // (in the variable's own unit), oneof the closed set of values, and help one sentence for the operator.
 type Config struct {
-	Discord Discord
-	Model   Model
-	Store   Store
-	Log     Log
-	Limits  Limits
-	Tools   Tools
+	Discord  Discord
+	Model    Model
+	Services Services
+	Store    Store
+	Log      Log
+	Limits   Limits
+	Tools    Tools
 }
 
 // Discord is the account the bot speaks as.
@@ -28,13 +29,6 @@ type Discord struct {
 	Token Secret `env:"DISCORD_TOKEN" help:"Bot token from Discord's developer portal. Needed by bot run, unused by the playground."`
 	// APIBase replaces Discord's address; empty means Discord.
 	APIBase string `env:"DISCORD_API_URL" help:"Address that stands in for Discord, such as a simulator or a proxy. Unset: Discord."`
-}
-
-// Model is the chat provider and the model it is asked for.
-type Model struct {
-	Name    string `env:"MODEL" help:"Model name as the provider spells it, or rehearsal for the built-in offline model."`
-	BaseURL string `env:"OPENAI_BASE_URL" help:"Base URL of an OpenAI-compatible server, such as a local one. Unset: OpenAI's own."`
-	APIKey  Secret `env:"OPENAI_API_KEY" help:"Key for that server. May stay unset for a local server that wants none."`
 }
 
 // Store says where the bot keeps what it remembers.
@@ -104,9 +98,6 @@ type Limits struct {
 	TurnsPerMinuteChannel int `env:"MAX_TURNS_PER_MINUTE_CHANNEL" envDefault:"60" min:"1" help:"Turns that may start in one channel in a minute."`
 }
 
-// RehearsalModel is the value of MODEL that selects the built-in offline model.
-const RehearsalModel = "rehearsal"
-
 // Servers reports whether Postgres and Redis keep what the bot remembers, instead of the embedded store.
 func (s Store) Servers() bool { return !s.DatabaseURL.IsZero() }
 
@@ -114,7 +105,11 @@ func (s Store) Servers() bool { return !s.DatabaseURL.IsZero() }
 // that is the passwords too: a driver may quote one alone.
 func (c Config) Secrets() []string {
 	var out []string
-	for _, s := range []Secret{c.Discord.Token, c.Model.APIKey, c.Store.DatabaseURL, c.Store.RedisURL} {
+	all := []Secret{c.Discord.Token, c.Store.DatabaseURL, c.Store.RedisURL}
+	for _, v := range c.Services.Vendors() {
+		all = append(all, v.Key)
+	}
+	for _, s := range all {
 		if !s.IsZero() {
 			out = append(out, s.Reveal())
 		}

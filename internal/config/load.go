@@ -70,17 +70,19 @@ func (c Config) CheckRun() error {
 	if c.Discord.Token.IsZero() {
 		problems = append(problems, &Problem{Name: "DISCORD_TOKEN", Text: "is not set; the bot cannot log in without it"})
 	}
-	switch {
-	case c.Model.Name == "":
+	if c.Model.Name == "" {
 		problems = append(problems, &Problem{
 			Name: "MODEL",
-			Text: "is not set; name a model and set OPENAI_API_KEY or OPENAI_BASE_URL, or set MODEL=" + RehearsalModel + " for the offline model",
+			Text: "is not set; name a model such as openai:gpt-4.1-mini and set OPENAI_API_KEY, or set OPENAI_BASE_URL for a server of " +
+				"your own, or MODEL=" + RehearsalModel + " for the offline model",
 		})
-	case c.Model.Name != RehearsalModel && c.Model.APIKey.IsZero() && c.Model.BaseURL == "":
-		problems = append(problems, &Problem{
-			Name: "OPENAI_API_KEY",
-			Text: "is not set; MODEL needs it, or OPENAI_BASE_URL for a server that wants no key",
-		})
+	}
+	told := map[string]bool{}
+	for _, choice := range c.Chain() {
+		if p := choice.Missing(); p != nil && !told[p.Name] {
+			told[p.Name] = true
+			problems = append(problems, p)
+		}
 	}
 	return errors.Join(problems...)
 }
@@ -129,6 +131,7 @@ func parse(cfg *Config, set map[string]string) []error {
 			reflect.TypeFor[time.Duration](): parseMillis,
 			reflect.TypeFor[int]():           parseWhole,
 			reflect.TypeFor[bool]():          parseSwitch,
+			reflect.TypeFor[float64]():       parseNumber,
 		},
 	})
 	if err == nil {
@@ -179,6 +182,14 @@ func parseSwitch(value string) (any, error) {
 	return on, nil
 }
 
+func parseNumber(value string) (any, error) {
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return nil, fmt.Errorf("%q is not a number", value)
+	}
+	return n, nil
+}
+
 // normalise brings single values into the form the rest of the program expects, and refuses those it can't.
 func normalise(cfg *Config) []error {
 	var problems []error
@@ -187,14 +198,18 @@ func normalise(cfg *Config) []error {
 		problems = append(problems, &Problem{Name: "DISCORD_TOKEN", Text: "has white space inside; paste the token alone"})
 	}
 	cfg.Discord.Token = NewSecret(token)
-	for _, at := range []struct{ name, url string }{
-		{"DISCORD_API_URL", cfg.Discord.APIBase},
-		{"OPENAI_BASE_URL", cfg.Model.BaseURL},
-	} {
-		if text := checkBaseURL(at.url); text != "" {
-			problems = append(problems, &Problem{Name: at.name, Text: text})
+	if text := checkBaseURL(cfg.Discord.APIBase); text != "" {
+		problems = append(problems, &Problem{Name: "DISCORD_API_URL", Text: text})
+	}
+	for _, v := range cfg.Services.Vendors() {
+		if text := checkBaseURL(v.BaseURL); text != "" {
+			problems = append(problems, &Problem{Name: v.BaseVariable, Text: text})
+		}
+		if strings.ContainsAny(v.Key.Reveal(), " \t\r\n") {
+			problems = append(problems, &Problem{Name: v.KeyVariable, Text: "has white space inside; paste the key alone"})
 		}
 	}
+	problems = append(problems, checkModels(cfg)...)
 	return append(problems, checkServers(cfg.Store)...)
 }
 

@@ -76,7 +76,7 @@ func TestSetValuesAreRead(t *testing.T) {
 		Format                       config.LogFormat
 	}
 	got := read{
-		cfg.Discord.Token.Reveal(), cfg.Model.APIKey.Reveal(), cfg.Model.BaseURL, cfg.Model.Name, cfg.Store.DataDir,
+		cfg.Discord.Token.Reveal(), cfg.Services.OpenAIKey.Reveal(), cfg.Services.OpenAIURL, cfg.Model.Name, cfg.Store.DataDir,
 		cfg.Limits.TurnTimeout, cfg.Limits.ChannelQueueLimit, cfg.Log.Level, cfg.Log.Format,
 	}
 	want := read{"abc.def.ghi", "a$b", "http://127.0.0.1:11434/v1", "qwen3:8b", "/var/lib/parley", 61 * time.Second, 0, "debug", "console"}
@@ -104,6 +104,16 @@ func TestRefusedByName(t *testing.T) {
 		"B106 plain placeholder":      {"DISCORD_TOKEN=$DISCORD_TOKEN", "DISCORD_TOKEN: holds an unexpanded placeholder"},
 		"B106 braced placeholder":     {"OPENAI_API_KEY=${KEY}", "OPENAI_API_KEY: holds an unexpanded placeholder"},
 		"B106 placeholder in a value": {"OPENAI_BASE_URL=http://${HOST:-x}/v1", "OPENAI_BASE_URL: holds an unexpanded placeholder"},
+		"no such vendor":              {"MODEL=opnai:gpt-4.1", `MODEL: "opnai:gpt-4.1" begins with no vendor that is known; known are rehearsal, openai, anthropic,`},
+		"vendor without a model":      {"MODEL=openai:", `MODEL: "openai:" names a vendor and no model`},
+		"two models in one":           {"MODEL=openai:a, openai:b", `MODEL: "openai:a, openai:b" is not the name of one model`},
+		"fallback of no vendor":       {"FALLBACK_MODELS=nobody:x", `FALLBACK_MODELS: "nobody:x" begins with no vendor`},
+		"fallback without a model":    {"FALLBACK_MODELS=openai:x", "FALLBACK_MODELS: is set and MODEL is not"},
+		"thinking level":              {"MODEL_THINKING=hard", `MODEL_THINKING: "hard" is none of off, low, medium, high`},
+		"temperature":                 {"MODEL_TEMPERATURE=3", "MODEL_TEMPERATURE: must be from 0 to 2"},
+		"temperature in words":        {"MODEL_TEMPERATURE=warm", `MODEL_TEMPERATURE: "warm" is not a number`},
+		"temperature that is none":    {"MODEL_TEMPERATURE=NaN", `MODEL_TEMPERATURE: "NaN" is not a number`},
+		"key with white space":        {"GROQ_API_KEY=hunter2 hunter2", "GROQ_API_KEY: has white space inside"},
 		"base URL without a scheme":   {"OPENAI_BASE_URL=localhost:11434", "OPENAI_BASE_URL: is not an absolute http or https URL"},
 		"base URL with a password":    {"OPENAI_BASE_URL=https://u:hunter2@h/v1", "OPENAI_BASE_URL: must hold no user"},
 		"token with white space":      {"DISCORD_TOKEN=hunter2 hunter2", "DISCORD_TOKEN: has white space inside"},
@@ -179,6 +189,11 @@ func TestCheckRun(t *testing.T) {
 		"model and key":            {[]string{"DISCORD_TOKEN=t", "MODEL=m", "OPENAI_API_KEY=k"}, nil},
 		"local server, no key":     {[]string{"DISCORD_TOKEN=t", "MODEL=m", "OPENAI_BASE_URL=http://localhost:1"}, nil},
 		"offline model":            {[]string{"DISCORD_TOKEN=t", "MODEL=rehearsal"}, nil},
+		"fallbacks without keys": {
+			[]string{"DISCORD_TOKEN=t", "MODEL=openai:m", "FALLBACK_MODELS=groq:a,groq:b,ollama:c,anthropic:d"},
+			[]string{"OPENAI_API_KEY", "GROQ_API_KEY", "ANTHROPIC_API_KEY"},
+		},
+		"a proxy that wants no key": {[]string{"DISCORD_TOKEN=t", "MODEL=anthropic:m", "ANTHROPIC_BASE_URL=http://localhost:1"}, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -198,5 +213,79 @@ func TestCheckRun(t *testing.T) {
 				t.Errorf("missing (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestChain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		environ []string
+		want    []string // vendor, "own" for a server of one's own, and name
+	}{
+		"nothing":                      {nil, nil},
+		"a vendor":                     {[]string{"MODEL=OpenAI:gpt-4.1"}, []string{"openai gpt-4.1"}},
+		"no vendor":                    {[]string{"MODEL=gpt-4.1"}, []string{"openai gpt-4.1"}},
+		"no vendor, and a base URL":    {[]string{"MODEL=house", "OPENAI_BASE_URL=http://localhost:1"}, []string{"own house"}},
+		"a vendor, and a base URL":     {[]string{"MODEL=openai:gpt", "OPENAI_BASE_URL=http://localhost:1"}, []string{"openai gpt"}},
+		"a tag":                        {[]string{"MODEL=ollama:llama3.2:1b"}, []string{"ollama llama3.2:1b"}},
+		"a tag at a base URL":          {[]string{"MODEL=llama3.2:1b", "OPENAI_BASE_URL=http://localhost:1"}, []string{"own llama3.2:1b"}},
+		"a router's vendor and suffix": {[]string{"MODEL=openrouter:deepseek/deepseek-r1:free"}, []string{"openrouter deepseek/deepseek-r1:free"}},
+		"the offline model and others": {
+			[]string{"MODEL=rehearsal", "FALLBACK_MODELS= anthropic:claude-x ,, xai:grok "}, []string{"rehearsal rehearsal", "anthropic claude-x", "xai grok"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _, err := config.Load(c.environ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, choice := range cfg.Chain() {
+				vendor := choice.Vendor.Name
+				if choice.Own {
+					vendor = "own"
+				}
+				got = append(got, vendor+" "+choice.Name)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, _, err := config.Load([]string{"MODEL=xai:a", "FALLBACK_MODELS=groq:a,XAI:a"}); err == nil || !strings.Contains(err.Error(), "in the chain already") {
+		t.Errorf("a model that is there twice: %v", err)
+	}
+}
+
+// Whatever holds a key is known to the redactor, and every vendor's variables are ones that are read.
+func TestVendors(t *testing.T) {
+	t.Parallel()
+	known := map[string]config.Variable{}
+	for _, v := range config.Variables() {
+		known[v.Name] = v
+	}
+	var environ, secrets []string
+	for _, v := range (config.Services{}).Vendors() {
+		if !known[v.KeyVariable].Secret {
+			t.Errorf("%s: %s is no secret", v.Name, v.KeyVariable)
+		}
+		if base, ok := known[v.BaseVariable]; !ok || base.Secret {
+			t.Errorf("%s: %s is not read", v.Name, v.BaseVariable)
+		}
+		environ = append(environ, v.KeyVariable+"=key-of-"+v.Name, v.BaseVariable+"=http://"+v.Name)
+		secrets = append(secrets, "key-of-"+v.Name)
+	}
+	cfg, _, err := config.Load(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(secrets, cfg.Secrets()); diff != "" {
+		t.Errorf("Secrets (-want +got):\n%s", diff)
+	}
+	for _, v := range cfg.Services.Vendors() {
+		if v.Key.Reveal() != "key-of-"+v.Name || v.BaseURL != "http://"+v.Name {
+			t.Errorf("%s has another's key or address", v.Name)
+		}
 	}
 }
