@@ -182,9 +182,6 @@ func (b *batch) append(t *Turn, end *Result) {
 			m.Calls = append(m.Calls, x.call)
 		}
 	}
-	if len(m.Calls) > 0 {
-		m.ThinkingBlocks = b.resp.ThinkingBlocks // the wire they came from demands them back with these calls
-	}
 	if end != nil {
 		m.Stopped = end.Status == store.TurnStoppedByUser || end.Status == store.TurnTimeout || end.Status == store.TurnInterrupted
 	}

@@ -94,6 +94,9 @@ func (a *answer) readWhole(body io.Reader) error {
 	if m.Type == "error" || len(m.Error) > 0 {
 		return a.finish(a.reported(m.Error))
 	}
+	if m.Type != "message" && m.Content == nil {
+		return a.service.Failure(providers.KindProtocol, "the answer is not readable", nil)
+	}
 	a.begin(&m)
 	for i, content := range m.Content {
 		var b block
@@ -105,7 +108,7 @@ func (a *answer) readWhole(body io.Reader) error {
 			return err
 		}
 	}
-	a.reason, a.ended = string(m.StopReason), m.Type == "message"
+	a.ended = true
 	return a.finish(a.unfinished(io.EOF))
 }
 

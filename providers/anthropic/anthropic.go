@@ -40,8 +40,10 @@ type Config struct {
 	// HTTPClient carries the requests; nil means one of our own. Its Timeout and its redirects are not used: a total
 	// timeout cuts healthy streams, and a redirect would take the key elsewhere.
 	HTTPClient *http.Client
-	// HeaderTimeout bounds the wait for an answer to begin; 0 means 2 minutes. Waiting between pieces is the caller's.
+	// HeaderTimeout bounds the wait for an answer to begin; 0 means 2 minutes.
 	HeaderTimeout time.Duration
+	// IdleTimeout bounds the wait between two pieces of an answer; 0 means 5 minutes.
+	IdleTimeout time.Duration
 }
 
 const (
@@ -83,8 +85,10 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("provider %s: base URL: %w", c.Name, err)
 	}
 	p := &Provider{
-		service: &wire.Service{Name: c.Name, Key: c.APIKey, HeaderTimeout: c.HeaderTimeout, HTTP: wire.NewClient(c.HTTPClient)},
-		model:   c.Model, limit: c.MaxOutputTokens, refused: map[string]refused{},
+		service: &wire.Service{
+			Name: c.Name, Key: c.APIKey, HeaderTimeout: c.HeaderTimeout, IdleTimeout: c.IdleTimeout, HTTP: wire.NewClient(c.HTTPClient),
+		},
+		model: c.Model, limit: c.MaxOutputTokens, refused: map[string]refused{},
 	}
 	// The service's own constructor, unlike the client's, takes nothing from the environment.
 	p.messages = sdk.NewMessageService(p.options(c, base, query)...)

@@ -9,36 +9,18 @@ import (
 	"testing"
 
 	"github.com/parleybot/parley/providers"
+	"github.com/parleybot/parley/providers/internal/corpus"
 	"github.com/parleybot/parley/providers/internal/rows"
 	"github.com/parleybot/parley/providers/internal/wire"
 )
 
-// pieces reads text in pieces of one size.
-type pieces struct {
-	text string
-	size int
-}
-
-func (p *pieces) Read(b []byte) (int, error) {
-	if p.text == "" {
-		return 0, io.EOF
-	}
-	n := min(p.size, len(b), len(p.text))
-	copy(b, p.text[:n])
-	p.text = p.text[n:]
-	return n, nil
-}
-
-// replay reads a body as if a service had answered it.
+// replay reads a body as if a service had answered it, in pieces of one size.
 func replay(body string, size int) (providers.Response, error) {
-	return replayAs("text/event-stream", body, size, 0)
+	return read("text/event-stream", &corpus.Pieces{Text: body, Size: func() int { return size }}, 0)
 }
 
-func replayAs(contentType, body string, size, limit int) (providers.Response, error) {
-	res := &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {contentType}},
-		Body: io.NopCloser(&pieces{body, size}),
-	}
+func read(contentType string, body io.Reader, limit int) (providers.Response, error) {
+	res := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(body)}
 	return providers.Collect(func(yield func(providers.Fragment, error) bool) {
 		a := answer{service: &wire.Service{Name: "anthropic"}, yield: yield, model: "m", limit: limit}
 		if err := a.readBody(res); err != nil && !errors.Is(err, wire.ErrLeft) {
