@@ -3,6 +3,7 @@ package discordsim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Component types that the simulator looks into.
@@ -22,11 +23,6 @@ const (
 
 	buttonLink    = 5
 	buttonPremium = 6
-
-	// maxOptions is how many options a select menu can have, and how many can be chosen.
-	maxOptions = 25
-	// maxPlaceholder is how many characters its placeholder can have.
-	maxPlaceholder = 150
 )
 
 // component is what the simulator reads of any component.
@@ -56,25 +52,9 @@ type component struct {
 }
 
 type choice struct {
-	Label string `json:"label"`
-	Value string `json:"value"`
-}
-
-// isSelect reports whether people choose values of it.
-func (c *component) isSelect() bool {
-	return c.Type == componentStringSelect || c.Type >= componentUserSelect && c.Type <= componentChannel
-}
-
-// bounds are how many values may be chosen.
-func (c *component) bounds() (least, most int) {
-	least, most = 1, 1
-	if c.MinValues != nil {
-		least = *c.MinValues
-	}
-	if c.MaxValues != nil {
-		most = *c.MaxValues
-	}
-	return least, most
+	Label       string `json:"label"`
+	Value       string `json:"value"`
+	Description string `json:"description"`
 }
 
 // all walks a component and what is in it.
@@ -156,6 +136,9 @@ func (c *component) check(f *form, at string, seen map[string]bool) {
 		if len(c.Components) < 1 || len(c.Components) > 5 {
 			f.badLength(at+".components", 1, 5)
 		}
+		if len(c.Components) > 1 && slices.ContainsFunc(c.Components, func(c component) bool { return c.isSelect() }) {
+			f.add(at+".components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED", "The specified component exceeds the maximum width")
+		}
 	case componentButton:
 		if len([]rune(c.Label)) > 80 {
 			f.tooLong(at+".label", 80)
@@ -163,37 +146,19 @@ func (c *component) check(f *form, at string, seen map[string]bool) {
 		if c.Style < buttonLink && c.CustomID == "" {
 			f.required(at + ".custom_id")
 		}
+		if c.Style == buttonLink && c.URL == "" {
+			f.required(at + ".url")
+		}
+		checkURL(f, at+".url", c.URL, buttonSchemes)
 		if c.Style < 1 || c.Style > buttonPremium {
 			f.add(at+".style", "BASE_TYPE_CHOICES", "Value must be one of (1, 2, 3, 4, 5, 6).")
 		}
-	case componentStringSelect:
-		if len(c.Options) < 1 || len(c.Options) > maxOptions {
-			f.badLength(at+".options", 1, maxOptions)
-		}
-		c.checkBounds(f, at)
-	case componentUserSelect, componentRoleSelect, componentMentionable, componentChannel:
-		c.checkBounds(f, at)
+	case componentStringSelect, componentUserSelect, componentRoleSelect, componentMentionable, componentChannel:
+		c.checkSelect(f, at)
 	case componentText:
 		if c.Content == "" {
 			f.required(at + ".content")
 		}
-	}
-}
-
-// checkBounds holds a select menu to Discord's rules for how many may be chosen.
-func (c *component) checkBounds(f *form, at string) {
-	if c.CustomID == "" {
-		f.required(at + ".custom_id")
-	}
-	if len([]rune(c.Placeholder)) > maxPlaceholder {
-		f.tooLong(at+".placeholder", maxPlaceholder)
-	}
-	least, most := c.bounds()
-	if least < 0 || least > maxOptions {
-		f.add(at+".min_values", "NUMBER_TYPE_MAX", fmt.Sprintf("int value should be between 0 and %d.", maxOptions))
-	}
-	if most < 1 || most > maxOptions || most < least {
-		f.add(at+".max_values", "NUMBER_TYPE_MAX", fmt.Sprintf("int value should be between 1 and %d, and not below min_values.", maxOptions))
 	}
 }
 

@@ -26,7 +26,8 @@
 //	intents.go              which events a session gets
 //	rest.go                 what every REST request goes through
 //	rest_*.go               the routes by family, bodies and errors
-//	form_message.go         what Discord refuses in a message; component.go the same for components
+//	form_message.go         what Discord refuses in a message; component.go, select.go and url.go the same for its parts
+//	refusal.go              what people are refused, in Discord's words
 //	fault.go, ratelimit.go  REST faults on demand; 429
 //	journal.go, view.go     what is recorded, and how it is read; info.go what a client shows of the world
 //	wire_*.go               the JSON, one file per family

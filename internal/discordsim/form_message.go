@@ -199,9 +199,13 @@ func checkEmbeds(f *form, embeds []json.RawMessage) {
 	total := 0
 	for i, raw := range embeds {
 		var e struct {
-			Title, Description string
-			Footer, Author     struct{ Text, Name string }
-			Fields             []struct{ Name, Value string }
+			Title, Description, URL string
+			Footer, Author          struct {
+				Text, Name, URL string
+				IconURL         string `json:"icon_url"`
+			}
+			Image, Thumbnail struct{ URL string }
+			Fields           []struct{ Name, Value string }
 		}
 		at := fmt.Sprintf("embeds.%d", i)
 		if json.Unmarshal(raw, &e) != nil {
@@ -214,6 +218,14 @@ func checkEmbeds(f *form, embeds []json.RawMessage) {
 			if n > most {
 				f.tooLong(at+"."+path, most)
 			}
+		}
+		for path, address := range map[string]string{"url": e.URL, "author.url": e.Author.URL} {
+			checkURL(f, at+"."+path, address, webSchemes)
+		}
+		for path, address := range map[string]string{
+			"image.url": e.Image.URL, "thumbnail.url": e.Thumbnail.URL, "author.icon_url": e.Author.IconURL, "footer.icon_url": e.Footer.IconURL,
+		} {
+			checkURL(f, at+"."+path, address, mediaSchemes)
 		}
 		limit("title", e.Title, 256)
 		limit("description", e.Description, 4096)

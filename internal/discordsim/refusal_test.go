@@ -152,3 +152,37 @@ func TestSelectsOfEveryKind(t *testing.T) {
 		t.Errorf("more at least than at most: %d %s", r.status, r.text)
 	}
 }
+
+func TestPartsThatDiscordRefuses(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	row := func(parts string) string {
+		return `{"content":"x","components":[{"type":1,"components":[` + parts + `]}]}`
+	}
+	menu := func(options string) string { return row(`{"type":3,"custom_id":"m","options":[` + options + `]}`) }
+	cases := map[string]struct{ body, code string }{
+		"a link that runs a script":  {`{"embeds":[{"title":"x","url":"javascript:alert(1)"}]}`, "URL_TYPE_INVALID_SCHEME"},
+		"a picture from nowhere":     {`{"embeds":[{"image":{"url":"picture"}}]}`, "URL_TYPE_INVALID_URL"},
+		"a button that runs it":      {row(`{"type":2,"style":5,"label":"x","url":"javascript:alert(1)"}`), "URL_TYPE_INVALID_SCHEME"},
+		"a button without a link":    {row(`{"type":2,"style":5,"label":"x"}`), "BASE_TYPE_REQUIRED"},
+		"a menu without options":     {menu(``), "BASE_TYPE_BAD_LENGTH"},
+		"an option without a label":  {menu(`{"label":"","value":"a"}`), "BASE_TYPE_BAD_LENGTH"},
+		"one value twice":            {menu(`{"label":"A","value":"a"},{"label":"B","value":"a"}`), "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED"},
+		"a menu beside a button":     {row(`{"type":5,"custom_id":"u"},{"type":2,"style":1,"label":"x","custom_id":"b"}`), "COMPONENT_LAYOUT_WIDTH_EXCEEDED"},
+		"a menu that no one can use": {row(`{"type":5,"custom_id":"u","min_values":3,"max_values":2}`), "NUMBER_TYPE_MAX"},
+	}
+	for name, c := range cases {
+		r := tw.do(t, "POST", tw.messages(), c.body)
+		if r.status != 400 || !strings.Contains(string(r.text), `"code":"`+c.code+`"`) {
+			t.Errorf("%s: %d %s", name, r.status, r.text)
+		}
+	}
+	for name, body := range map[string]string{
+		"web":        `{"embeds":[{"title":"x","url":"https://example.com/a?b=c","image":{"url":"attachment://x.png"}}]}`,
+		"to Discord": row(`{"type":2,"style":5,"label":"x","url":"discord://-/settings"}`),
+	} {
+		if r := tw.do(t, "POST", tw.messages(), body); r.status != 200 {
+			t.Errorf("%s: %d %s", name, r.status, r.text)
+		}
+	}
+}

@@ -99,7 +99,7 @@ function ownFile(m, url) {
 
 function picture(m, url, text, hidden) {
   const a = ownFile(m, url);
-  if (!a) return h("div", { class: "unknown" }, "Picture: ", outbound(url, text || host(url)));
+  if (!a) return web(url) ? h("div", { class: "unknown" }, "Picture: ", outbound(url, text || host(url))) : null;
   const shown = image(a, text);
   return hidden ? veiled(shown) : shown;
 }
