@@ -36,11 +36,8 @@ const (
 )
 
 func (m *Manager) newFitting(r *running, c conversation, model Model) *fitting {
-	f := &fitting{m: m, r: r, c: c, model: model, past: c.past}
-	if text := c.recollection.text(m.estimates.budget(model) / 4); text != "" {
-		f.late = []providers.Message{{Role: providers.RoleUser, Content: text}}
-	}
-	return f
+	late := c.recollection.text(m.estimates.budget(model) / 4)
+	return &fitting{m: m, r: r, c: c, model: model, past: c.past, late: []providers.Message{{Role: providers.RoleUser, Content: late}}}
 }
 
 // fit is toolloop.Attempt's Fit.
@@ -142,17 +139,11 @@ func (f *fitting) dropStep() {
 // shorten cuts a result, or what a restart added, on the copy that is sent. A model's own words stay whole.
 func (f *fitting) shorten(i, limit int) {
 	x := f.own[i]
-	if x.Role == providers.RoleAssistant || len(x.Content) <= limit+len(shortened(limit, "")) {
+	if x.Role == providers.RoleAssistant || len(x.Content) <= limit+len(restLeftOut) {
 		return
 	}
-	x.Content = shortened(limit, x.Content)
+	x.Content = strings.ToValidUTF8(x.Content[:limit], "") + restLeftOut
 	f.own[i], f.costs[i] = x, messageTokens(x)
 }
 
-func shortened(limit int, text string) string {
-	kept := text
-	if len(kept) > limit {
-		kept = strings.ToValidUTF8(text[:limit], "")
-	}
-	return fmt.Sprintf("%s\n[%d bytes left out to make room]", kept, len(text)-len(kept))
-}
+const restLeftOut = "\n[the rest was left out to make room]"

@@ -25,6 +25,7 @@ const (
 // recollection is what is remembered for one turn: it depends on who asks what, so it is told late in the request, after
 // the channel's conversation and directly before the trigger, where it changes nothing of what can be cached.
 type recollection struct {
+	at                    time.Time
 	server, member, short []string
 	owner                 string
 	people                []string
@@ -36,7 +37,7 @@ type recollection struct {
 func (m *Manager) recollect(ctx context.Context, in Inbound, epoch string) recollection {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()
-	rec := recollection{owner: label(in.Author)}
+	rec := recollection{at: time.Now().UTC(), owner: label(in.Author)}
 	var facts []store.Memory
 	var asking sync.WaitGroup
 	asking.Go(func() { facts = m.facts(ctx, in) })
@@ -104,7 +105,7 @@ func (r *recollection) meet(visible []Message, author Person) {
 	r.people = people
 }
 
-// text words what is remembered within a number of tokens, empty when there is nothing. Facts are people's words: each
+// text words the time and what is remembered within a number of tokens. Facts are people's words: each
 // stands on an indented line, so that none can pass for a remark of the bot.
 func (r recollection) text(tokens int) string {
 	var b strings.Builder
@@ -125,6 +126,7 @@ func (r recollection) text(tokens int) string {
 			b.WriteString(line + "\n")
 		}
 	}
+	b.WriteString(remark("it is "+r.at.Format("Monday, 2 January 2006, 15:04 UTC")) + "\n")
 	say("remembered about this server, as people told it", r.server)
 	if len(r.people) > 0 {
 		say("who else has been talking here", []string{"  " + strings.Join(r.people, ", ")})
