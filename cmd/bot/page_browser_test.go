@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/parleybot/parley/internal/testreport"
@@ -78,7 +80,12 @@ type tab struct {
 // openTab opens the page as somebody in a window of its own, 1280 by 800 and dark.
 func openTab(t *testing.T, browser context.Context, url, person string) *tab {
 	t.Helper()
-	ctx, leave := chromedp.NewContext(browser)
+	// A window, so that none is a tab hidden behind another: those draw nothing.
+	id, err := target.CreateTarget("about:blank").WithNewWindow(true).Do(cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser))
+	if err != nil {
+		t.Fatalf("opening a window: %v", err)
+	}
+	ctx, leave := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	w := &tab{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(ev any) {
 		switch e := ev.(type) {
@@ -105,9 +112,16 @@ func openTab(t *testing.T, browser context.Context, url, person string) *tab {
 	if err := chromedp.Run(ctx); err != nil { // by itself: the window lives as long as the context that opens it
 		t.Fatalf("opening a window: %v", err)
 	}
-	w.run("open the page", network.Enable(), log.Enable(), emulation.SetDeviceMetricsOverride(1280, 800, 1, false), chromedp.Navigate(url+"#person="+person))
+	w.run("open the page", network.Enable(), log.Enable(), emulation.SetFocusEmulationEnabled(true), emulation.SetDeviceMetricsOverride(1280, 800, 1, false), chromedp.Navigate(url+"#person="+person))
 	w.until("the page is there", `document.querySelector("#composer textarea") && document.querySelector(".step")`)
 	return w
+}
+
+// in gives the tab to a subtest.
+func (w *tab) in(t *testing.T) {
+	outer := w.t
+	w.t = t
+	t.Cleanup(func() { w.t = outer })
 }
 
 func (w *tab) note(text string) {
@@ -150,10 +164,11 @@ func (w *tab) until(what, condition string) {
 	}
 }
 
-// press clicks the first visible element that a selector finds and whose text contains part.
+// press clicks the last visible element that a selector finds and whose text is part or, if there is none, contains it.
 func (w *tab) press(selector, part string) {
 	w.t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].filter((e) => e.checkVisibility() && !e.disabled && e.textContent.includes(%q)).pop()`, selector, part)
+	find := fmt.Sprintf(`((all) => all.filter((e) => e.textContent.trim() === %[2]q).pop() || all.pop())(
+		[...document.querySelectorAll(%[1]q)].filter((e) => e.checkVisibility() && !e.disabled && e.textContent.includes(%[2]q)))`, selector, part)
 	w.until("there is "+selector+" "+part, find)
 	js[bool](w, "("+find+".click(), true)")
 }

@@ -17,7 +17,7 @@ const detail = h("div", { class: "detail", tabIndex: 0, role: "region", "aria-la
 const follow = h("input", { type: "checkbox", checked: true, onchange: () => draw() });
 const everywhere = h("input", { type: "checkbox", onchange: () => draw() });
 const turnPanel = h("div", { class: "panel" },
-  h("div", { class: "bar" },
+  h("div", { class: "strip" },
     h("label", { title: "Always show the newest turn" }, follow, " follow the newest"),
     h("label", { title: "Also turns of other channels" }, everywhere, " all channels")),
   list, detail);
@@ -65,7 +65,9 @@ const channelOf = (x) => x.channel || x.channel_id;
 
 // all are turns and decisions, newest first.
 function all() {
-  const both = [...state.turns.list, ...state.turns.decisions].filter((x) => everywhere.checked || channelOf(x) === state.current || keyOf(x) === pinned);
+  // That the bot does not answer itself goes without saying.
+  const decisions = state.turns.decisions.filter((d) => d.owner_id !== state.bot);
+  const both = [...state.turns.list, ...decisions].filter((x) => everywhere.checked || channelOf(x) === state.current || keyOf(x) === pinned);
   const at = (x) => new Date(x.queuedAt || x.at).getTime();
   return both.sort((a, b) => at(b) - at(a));
 }

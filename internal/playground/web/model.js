@@ -6,7 +6,7 @@ import { act } from "./api.js";
 
 const choice = h("select", { id: "model-choice", class: "menu", onchange: choose });
 const told = h("span", { class: "notice", role: "status" });
-export const modelBar = h("div", { class: "bar model-bar" }, h("label", { htmlFor: "model-choice" }, "Answers"), choice, told);
+export const modelBar = h("div", { class: "strip model-bar" }, h("label", { htmlFor: "model-choice" }, "Answers"), choice, told);
 
 let switching = false;
 

@@ -187,9 +187,9 @@ export function usageOf(t) {
   return sum;
 }
 
-// price is a cost in billionths of a dollar as people read it; empty where nothing has a price.
+// price is a cost in billionths of a dollar as people read it; empty where none is told.
 export function price(nanos, unpriced) {
-  if (!nanos) return unpriced ? "" : "free";
+  if (!nanos) return "";
   const dollars = nanos / 1e9;
   return `${unpriced ? "at least " : ""}$${dollars < 0.01 ? dollars.toPrecision(2) : dollars.toFixed(3)}`;
 }

@@ -162,7 +162,7 @@ export function turnDetail(t, copy) {
       fact("Round trips", String(t.iterations.length)),
       fact("Tool calls", calls.length ? `${calls.length} (${calls.filter((c) => c.status === "done").length} done)` : "none"),
       fact("Tokens", u.known ? `${u.input} in, ${u.output} out${u.cached ? `, ${u.cached} from cache` : ""}` : ""),
-      fact("Cost", cost || (u.known ? "not known" : "")),
+      fact("Cost", cost || (!u.known ? "" : t.provider === "rehearsal" ? "none: it runs here" : "not known")),
       fact("Ended", t.done ? doneWords[t.done] || t.done : ""),
       fact("Error", t.error.replaceAll("_", " ")),
       fact("Turn", h("code", null, t.id))),

@@ -6,7 +6,7 @@ import { pretty } from "./json.js";
 
 const kept = 200;
 
-const exact = (t) => new Date(t).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+const exact = (t) => new Date(t).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23" });
 
 const statusMood = (l) => (l.status >= 200 && l.status < 300 ? "good" : l.status === 429 || l.status === 0 || !l.status ? "mild" : "bad");
 
@@ -44,7 +44,7 @@ export function wireOf(t) {
 const log = h("div", { class: "wire-log", tabIndex: 0, role: "log", "aria-live": "off", "aria-label": "Discord requests" });
 const onlyHere = h("input", { type: "checkbox", id: "wire-here", onchange: () => draw() });
 export const wirePanel = h("div", { class: "panel" },
-  h("div", { class: "bar" }, h("label", null, onlyHere, " this channel only"), h("span", { class: "ago" }, "newest last")), log);
+  h("div", { class: "strip" }, h("label", null, onlyHere, " this channel only"), h("span", { class: "ago" }, "newest last")), log);
 
 const shown = (l) => !onlyHere.checked || !l.channel || l.channel === state.current;
 
