@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -146,16 +147,19 @@ func js[T any](w *tab, expression string) (out T) {
 	return out
 }
 
-// until waits for a condition of the page. It looks again whenever something changes in it, and never sleeps.
+// until waits for a condition of the page. It looks again when something has changed in it, at most once every 50 ms so
+// that the looking is no load, and never sleeps.
 func (w *tab) until(what, condition string) {
 	w.t.Helper()
 	ok := js[bool](w, fmt.Sprintf(`new Promise((resolve) => {
 		const ok = () => { try { return Boolean(%s); } catch { return false; } };
 		if (ok()) return resolve(true);
 		const end = (v) => { o.disconnect(); clearInterval(timer); clearTimeout(late); resolve(v); };
-		const o = new MutationObserver(() => { if (ok()) end(true); });
+		let changed = true, rounds = 0;
+		const o = new MutationObserver(() => { changed = true; });
 		o.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-		const timer = setInterval(() => { if (ok()) end(true); }, 100); // for what changes without the document
+		// Some things change without the document, so now and then it looks anyway.
+		const timer = setInterval(() => { if (changed || ++rounds %% 4 === 0) { changed = false; if (ok()) end(true); } }, 50);
 		const late = setTimeout(() => end(ok()), 15000);
 	})`, condition))
 	if !ok {
@@ -209,11 +213,20 @@ func (w *tab) write(text string) {
 	w.t.Helper()
 	w.run("write", chromedp.Focus("#composer textarea", chromedp.ByQuery))
 	js[bool](w, fmt.Sprintf(`(() => { const f = document.querySelector("#composer textarea"); f.value = %q; f.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`, text))
-	w.run("send", chromedp.KeyEvent("\r"))
+	w.enter()
+}
+
+// enter presses Enter as a keyboard does: a page that prevents the key gets no line break after it.
+func (w *tab) enter() {
+	w.t.Helper()
+	key := func(kind input.KeyType) *input.DispatchKeyEventParams {
+		return input.DispatchKeyEvent(kind).WithKey("Enter").WithCode("Enter").WithWindowsVirtualKeyCode(13)
+	}
+	w.run("press Enter", key(input.KeyDown).WithText("\r"), key(input.KeyUp))
 }
 
 // says waits for a message whose text contains part.
 func (w *tab) says(part string) {
 	w.t.Helper()
-	w.until("a message says "+part, fmt.Sprintf(`[...document.querySelectorAll("#messages .message")].some((m) => m.innerText.includes(%q))`, part))
+	w.until("a message says "+part, fmt.Sprintf(`[...document.querySelectorAll("#messages .message")].some((m) => m.textContent.includes(%q))`, part))
 }

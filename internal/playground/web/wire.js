@@ -1,6 +1,6 @@
 // What passed between the bot and Discord: requests with their answers, and the gateway connection.
 
-import { h, fill, took } from "./dom.js";
+import { h, fill, append, took } from "./dom.js";
 import { state, on } from "./store.js";
 import { pretty } from "./json.js";
 
@@ -15,20 +15,28 @@ function short(l) {
   return l.path.replace(/\?.*$/, "").replace(/^\/channels\/\d+\//, "").replace(/(interaction-token-)?\d{12,}/g, (id) => "…" + id.slice(-4)) || "/";
 }
 
-// line shows one entry of the log; open parts stay open while the entry is shown.
-export function line(l, key) {
-  if (l.gateway) return h("div", { class: "wire gateway" }, h("span", { class: "ago" }, exact(l.at)), h("b", null, "gateway"), " ", l.gateway);
-  return h("details", { class: "wire" },
-    h("summary", { data: { focus: `${key}w${l.seq}` }, title: `${l.method} ${l.path}` },
-      h("span", { class: "ago" }, exact(l.at)), h("b", null, l.method), h("span", { class: "path" }, short(l)),
-      l.fault ? h("span", { class: "badge mild" }, "fault") : null,
-      h("span", { class: `badge ${statusMood(l)}` }, l.status ? String(l.status) : "cut"),
-      h("span", { class: "ago" }, took(l.took_ms || 0))),
+// bodies are what a line holds inside.
+function bodies(l) {
+  return [
     h("p", { class: "notice" }, `${l.method} ${l.path}`),
     l.violation ? h("p", { class: "refused" }, l.violation) : null,
     l.files?.length ? h("p", { class: "notice" }, `Files: ${l.files.join(", ")}`) : null,
     l.body ? [h("h5", null, "Sent"), h("pre", null, pretty(l.body))] : null,
-    l.response ? [h("h5", null, "Answered"), h("pre", null, pretty(l.response))] : null);
+    l.response ? [h("h5", null, "Answered"), h("pre", null, pretty(l.response))] : null,
+  ];
+}
+
+// line shows one entry of the log. What is inside is made when it is opened for the first time: there are many lines.
+export function line(l, key) {
+  if (l.gateway) return h("div", { class: "wire gateway" }, h("span", { class: "ago" }, exact(l.at)), h("b", null, "gateway"), " ", l.gateway);
+  const e = h("details", { class: "wire" },
+    h("summary", { data: { focus: `${key}w${l.seq}` }, title: `${l.method} ${l.path}` },
+      h("span", { class: "ago" }, exact(l.at)), h("b", null, l.method), h("span", { class: "path" }, short(l)),
+      l.fault ? h("span", { class: "badge mild" }, "fault") : null,
+      h("span", { class: `badge ${statusMood(l)}` }, l.status ? String(l.status) : "cut"),
+      h("span", { class: "ago" }, took(l.took_ms || 0))));
+  e.addEventListener("toggle", () => { if (e.open && e.children.length === 1) append(e, bodies(l)); });
+  return e;
 }
 
 // wireOf are the lines of a turn: what was asked in its channel from its message to its end.
