@@ -150,6 +150,7 @@ func (t translator) replyTo(m *wireMessage) *turn.Quote {
 	if r := m.Referenced; r != nil && r.Author != nil {
 		q.Author = t.author(r)
 		q.Content = clip(describe(r), maxQuote)
+		q.Attachments = attachments(r.Attachments)
 	}
 	return q
 }

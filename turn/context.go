@@ -82,6 +82,7 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 	c.recollection.meet(visible, in.Author)
 	r.turn.OutsideContent = r.turn.OutsideContent || m.fromOutside(c.past) && !r.turn.Flags[registry.FlagLTMIntent]
 	c.trigger = []providers.Message{{Role: providers.RoleUser, Content: m.line(trigger)}}
+	m.show(ctx, r, p, &c.trigger[0], m.chain(p.channel.Model))
 	if r.waited && in.Kind == KindMessage {
 		c.trigger[0].Content += "\n" + remark("this message waited while others were answered; answer it, not what came in between")
 	}

@@ -36,10 +36,12 @@ type world struct {
 	tools  []registry.Tool
 	limits turn.Limits
 	rates  store.Rates
-	loop   toolloop.Limits
-	m      *turn.Manager
-	tape   *tape
-	ids    atomic.Int64
+	// pictures are what people attach; nil when none can be fetched.
+	pictures turn.Pictures
+	loop     toolloop.Limits
+	m        *turn.Manager
+	tape     *tape
+	ids      atomic.Int64
 }
 
 // newWorld returns a world whose manager starts with the first use of it, so that a test can change what it needs.
@@ -63,7 +65,7 @@ func (w *world) start() *world {
 		Registry: tools, Journal: w.store, Windows: w.store, Broker: broker, Limits: w.loop, Log: zerolog.Nop(),
 	})
 	w.m = turn.NewManager(turn.Deps{
-		Edge: w.edge, Store: w.store, Loop: loop, Broker: broker, Registry: tools, Models: w.models, Limits: w.limits, Rates: w.rates,
+		Edge: w.edge, Store: w.store, Loop: loop, Broker: broker, Registry: tools, Models: w.models, Pictures: w.pictures, Limits: w.limits, Rates: w.rates,
 		Observers: []turn.Observer{w.tape}, Log: zerolog.Nop(),
 	})
 	left, err := w.m.Sweep(context.Background())

@@ -76,6 +76,8 @@ type Quote struct {
 	MessageID string `json:"message_id,omitempty"`
 	Author    Person `json:"author"`
 	Content   string `json:"content"`
+	// Attachments are the files beside it.
+	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
 // Attachment is a file beside a message. Its name and type are untrusted.

@@ -62,6 +62,8 @@ type Model struct {
 	// Name is what the provider is asked for; Label is how people see and choose the model, empty when that is the same.
 	Name  string
 	Label string
+	// Images: the model sees images.
+	Images bool
 	// ContextTokens is how much the model can read and write together, 0 when it is not known.
 	ContextTokens int
 	// MaxOutputTokens bounds an answer; 0 leaves it to the wire.
@@ -120,6 +122,8 @@ type Deps struct {
 	Registry *registry.Registry
 	// Models is the chain of models; empty means that no provider is configured. A channel may choose another first one.
 	Models []Model
+	// Pictures fetches attached images for models that see; nil where none can be fetched.
+	Pictures Pictures
 	// Persona is added to the system text of every turn.
 	Persona string
 	Limits  Limits

@@ -81,7 +81,7 @@ func (a *App) assemble(models []turn.Model) error {
 		Registry: tools, Journal: a.store, Windows: a.store, Broker: broker, Limits: loopLimits(a.opts.Config.Limits), Log: a.log,
 	})
 	a.manager = turn.NewManager(turn.Deps{
-		Edge: a.bot, Store: a.store, Loop: a.loop, Broker: broker, Registry: tools, Models: models,
+		Edge: a.bot, Store: a.store, Loop: a.loop, Broker: broker, Registry: tools, Models: models, Pictures: pictures(a.opts.DiscordAPI),
 		Limits: turnLimits(a.opts.Config.Limits), Rates: a.store.rates(), Observers: a.opts.Observers, Log: a.log,
 	})
 	a.bot.Attach(everywhere{a.manager, a})

@@ -68,7 +68,7 @@ func chain(cfg config.Config) ([]link, *catalog.Catalog, error) {
 	for _, c := range choices {
 		vendor := pricedAs(c)
 		l := link{choice: c, known: table.Model(vendor, c.Name)}
-		l.model = turn.Model{Name: c.Name, Label: label(c), ContextTokens: l.known.ContextTokens}
+		l.model = turn.Model{Name: c.Name, Label: label(c), ContextTokens: l.known.ContextTokens, Images: l.known.Images}
 		if most := cfg.Model.MaxOutputTokens; most > 0 {
 			l.model.MaxOutputTokens = most
 			if own := l.known.MaxOutputTokens; own > 0 {
@@ -78,7 +78,7 @@ func chain(cfg config.Config) ([]link, *catalog.Catalog, error) {
 		if c.Missing() == nil {
 			key := fmt.Sprint(c.Vendor.Name, c.Own)
 			if wires[key] == nil {
-				if wires[key], err = wire(c); err != nil {
+				if wires[key], err = wire(c, func(name string) bool { return table.Model(vendor, name).Images }); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -90,8 +90,8 @@ func chain(cfg config.Config) ([]link, *catalog.Catalog, error) {
 	return links, table, nil
 }
 
-// wire makes the way to a service.
-func wire(c config.Choice) (providers.Provider, error) {
+// wire makes the way to a service; sees tells which of its models take images.
+func wire(c config.Choice, sees func(string) bool) (providers.Provider, error) {
 	key := c.Vendor.Key.Reveal()
 	switch {
 	case c.Vendor.Name == config.RehearsalModel:
@@ -99,9 +99,9 @@ func wire(c config.Choice) (providers.Provider, error) {
 	case c.Vendor.Name == anthropicVendor:
 		return anthropic.New(anthropic.Config{BaseURL: c.Vendor.BaseURL, APIKey: key})
 	case c.Own: // whose quirks it has is told by its address
-		return openai.New(openai.Config{BaseURL: c.Vendor.BaseURL, APIKey: key})
+		return openai.New(openai.Config{BaseURL: c.Vendor.BaseURL, APIKey: key, Sees: sees})
 	}
-	return openai.New(openai.Config{Vendor: c.Vendor.Name, BaseURL: c.Vendor.BaseURL, APIKey: key})
+	return openai.New(openai.Config{Vendor: c.Vendor.Name, BaseURL: c.Vendor.BaseURL, APIKey: key, Sees: sees})
 }
 
 // pricedAs is whose prices hold for a model: nobody's on a server of the operator's own.

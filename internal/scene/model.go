@@ -270,12 +270,18 @@ func contentText(raw json.RawMessage) string {
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
 		return text
 	}
-	var parts []struct{ Text string }
+	var parts []struct {
+		Text  string
+		Image struct{ URL string } `json:"image_url"`
+	}
 	if json.Unmarshal(raw, &parts) != nil {
 		return string(raw)
 	}
 	for _, p := range parts {
 		text += p.Text
+		if kind, _, data := strings.Cut(strings.TrimPrefix(p.Image.URL, "data:"), ";"); data {
+			text += "[" + kind + "]"
+		}
 	}
 	return text
 }
