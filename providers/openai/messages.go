@@ -144,15 +144,17 @@ func (h *history) assistant(m providers.Message, current bool) {
 	h.out = append(h.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
 }
 
-// reasoning are the members that hand a model its own reasoning back. They go to the service and model they came from.
+// reasoning is the member that hands a model its own reasoning back, in the form that this service wants. It goes to the
+// service and model it came from.
 func (h *history) reasoning(blocks []providers.ThinkingBlock) map[string]any {
+	name := h.provider.quirks.replay.member()
 	extra := map[string]any{}
 	for _, b := range blocks {
 		var members map[string]json.RawMessage
-		if b.Provider != h.provider.service.Name || b.Model != h.model || json.Unmarshal(b.Raw, &members) != nil {
+		if name == "" || b.Provider != h.provider.service.Name || b.Model != h.model || json.Unmarshal(b.Raw, &members) != nil {
 			continue
 		}
-		for name, value := range members {
+		if value, there := members[name]; there {
 			extra[name] = value
 		}
 	}

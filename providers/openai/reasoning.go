@@ -77,16 +77,16 @@ func continues(last, part map[string]any) bool {
 
 // block is what goes back, nil for nothing.
 func (r *reasoned) block(provider, model string) *providers.ThinkingBlock {
-	members := map[string]any{}
+	var value any
 	switch {
 	case r.content.Len() > 0 && r.bytes <= maxReplay:
-		members["reasoning_content"] = r.content.String()
+		value = r.content.String()
 	case len(r.details) > 0:
-		members["reasoning_details"] = r.details
+		value = r.details
 	default:
 		return nil
 	}
-	raw, err := json.Marshal(members)
+	raw, err := json.Marshal(map[string]any{r.form.member(): value})
 	if err != nil || len(raw) > maxReplay {
 		return nil
 	}

@@ -85,6 +85,18 @@ const (
 	replayDetails
 )
 
+// member is the member of an assistant message, and of a kept block, that holds it; "" for none.
+func (f replayForm) member() string {
+	switch f {
+	case replayContent:
+		return "reasoning_content"
+	case replayDetails:
+		return "reasoning_details"
+	case replayNot:
+	}
+	return ""
+}
+
 // costMember is where usage tells a price.
 type costMember int
 
