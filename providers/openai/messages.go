@@ -217,7 +217,7 @@ var imageKind = regexp.MustCompile(`^image/([a-z0-9.+-]{1,20})$`)
 
 // sees reports whether pictures may be sent to a model.
 func (p *Provider) sees(model string) bool {
-	return !p.quirks.blind && p.seeing != nil && p.seeing(model)
+	return !p.quirks.blind && (p.seeing == nil || p.seeing(model))
 }
 
 // showsImages reports whether a request has pictures in it as they are.

@@ -46,8 +46,8 @@ type Config struct {
 	// ThinkTags moves <think>-style tags in the text to thinking also where the vendor is known to tell reasoning apart;
 	// ThinkUnopened is for servers whose prompt template opens the tag itself.
 	ThinkTags, ThinkUnopened bool
-	// Sees reports whether a model takes pictures; nil means that none does. One that a service refuses them for is told
-	// of them in words.
+	// Sees reports whether a model takes pictures; one that doesn't is told of them in words, and so is one for which the
+	// service refuses them. nil means that whoever puts pictures into a request knows.
 	Sees func(model string) bool
 	// TextMayStop takes an answer of text whose stream just ended as finished, for servers that never say how an answer
 	// ended. It can't be told from one that was cut off. An answer with calls is never taken so.
