@@ -262,7 +262,7 @@ func TestRoundTrips(t *testing.T) {
 		name, ask, want string
 		database, cache int
 	}{
-		{"a plain turn", "say plain enough", "plain enough", 5, 4}, // what is remembered, both rates and what it cost are asked and written beside the rest
+		{"a plain turn", "say plain enough", "plain enough", 5, 4},                                       // what is remembered, both rates and what it cost are asked and written beside the rest
 		{"a turn with a tool call", `call recall_memory {}; then; say with a tool`, "with a tool", 9, 4}, // it asks what the member wishes, too
 	} {
 		// The least of a few: the kill bus asks now and then whether its connection lives, which is not the turn's.

@@ -54,7 +54,7 @@ func Database(t testing.TB, migrations fs.FS, prepare func(ctx context.Context, 
 	name := fmt.Sprintf("%s%d_%s", prefix, time.Now().Unix(), strings.ToLower(rand.Text()[:10]))
 	run(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+template)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute) // dropping writes a checkpoint, which a busy disk holds up
 		defer cancel()
 		admin, err := pgx.Connect(ctx, URL("postgres")) // anew: a test may have many databases, and the server few connections
 		if err != nil {
