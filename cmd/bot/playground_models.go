@@ -53,19 +53,27 @@ func chooseModels(ctx context.Context, cfg config.Config, ollama string) choices
 		cfg.Model.Name, cfg.Model.Fallbacks = name, ""
 		return cfg
 	}
-	switch {
-	case env.Name != "" && env.Name != config.RehearsalModel:
+	if env.Name != "" && env.Name != config.RehearsalModel {
 		c.add(playground.Model{ID: "env", Name: env.Name, From: "set by MODEL"}, cfg)
-	case env.Name == "" && cfg.Services.OpenAIURL != "":
-		names, err := listModels(ctx, strings.TrimSuffix(cfg.Services.OpenAIURL, "/")+"/models", cfg.Services.OpenAIKey.Reveal(), listWithin)
-		if err != nil || len(names) == 0 {
-			c.remark = "OPENAI_BASE_URL is set, but it lists no model; set MODEL to use it."
+	}
+	for _, v := range cfg.Services.Vendors() {
+		switch {
+		case env.Name != "":
+		case v.BaseURL != "":
+			names, err := listModels(ctx, strings.TrimSuffix(v.BaseURL, "/")+"/models", v.Key.Reveal(), listWithin)
+			if err != nil || len(names) == 0 {
+				c.remark = v.BaseVariable + " is set, but it lists no model; set MODEL to use it."
+			}
+			for _, name := range names {
+				written := v.Name + ":" + name
+				if v.Name == config.OpenAI { // a server of one's own takes names as they are
+					written = name
+				}
+				c.add(playground.Model{ID: "env:" + written, Name: name, From: "at " + v.BaseVariable}, with(written))
+			}
+		case !v.Key.IsZero():
+			c.remark = v.KeyVariable + " is set, but MODEL is not; set it to use that, such as MODEL=" + v.Name + ":NAME."
 		}
-		for i, name := range names {
-			c.add(playground.Model{ID: fmt.Sprintf("env-%d", i), Name: name, From: "at OPENAI_BASE_URL"}, with(name))
-		}
-	case env.Name == "" && !cfg.Services.OpenAIKey.IsZero():
-		c.remark = "OPENAI_API_KEY is set, but MODEL is not; set MODEL to use it."
 	}
 	c.add(playground.Model{ID: config.RehearsalModel, Name: config.RehearsalModel, From: "built in, offline", Offline: true},
 		with(config.RehearsalModel))

@@ -88,13 +88,15 @@ func TestPlaygroundModelOfTheEnvironment(t *testing.T) {
 		want    string // the models, the one in use first
 		remark  string
 	}{
-		"nothing":            {nil, "", "rehearsal", ""},
-		"named":              {[]string{"MODEL=gpt-test", "OPENAI_API_KEY=k"}, url, "env rehearsal ollama:first-test ollama:second-test", ""},
-		"a server":           {[]string{"OPENAI_BASE_URL=" + url + "/v1"}, "", "env-0 env-1 rehearsal", ""},
-		"a server that lies": {[]string{"OPENAI_BASE_URL=" + url + "/nothing"}, "", "rehearsal", "lists no model"},
-		"a key alone":        {[]string{"OPENAI_API_KEY=k"}, "", "rehearsal", "MODEL is not"},
-		"no Ollama there":    {nil, "http://127.0.0.1:1", "rehearsal", ""},
-		"rehearsal":          {[]string{"MODEL=rehearsal", "OPENAI_API_KEY=k"}, "", "rehearsal", ""},
+		"nothing":              {nil, "", "rehearsal", ""},
+		"named":                {[]string{"MODEL=gpt-test", "OPENAI_API_KEY=k"}, url, "env rehearsal ollama:first-test ollama:second-test", ""},
+		"a server":             {[]string{"OPENAI_BASE_URL=" + url + "/v1"}, "", "env:first-test env:second-test rehearsal", ""},
+		"a server of a vendor": {[]string{"GROQ_BASE_URL=" + url + "/v1", "GROQ_API_KEY=k"}, "", "env:groq:first-test env:groq:second-test rehearsal", ""},
+		"another key":          {[]string{"ANTHROPIC_API_KEY=k"}, "", "rehearsal", "MODEL=anthropic:NAME"},
+		"a server that lies":   {[]string{"OPENAI_BASE_URL=" + url + "/nothing"}, "", "rehearsal", "lists no model"},
+		"a key alone":          {[]string{"OPENAI_API_KEY=k"}, "", "rehearsal", "MODEL is not"},
+		"no Ollama there":      {nil, "http://127.0.0.1:1", "rehearsal", ""},
+		"rehearsal":            {[]string{"MODEL=rehearsal", "OPENAI_API_KEY=k"}, "", "rehearsal", ""},
 	} {
 		cfg, err := playgroundConfig(process{environ: c.environ, stderr: &bytes.Buffer{}})
 		if err != nil {

@@ -74,8 +74,8 @@ func TestColoursCanBeRead(t *testing.T) {
 	seen := map[string]bool{}
 	for theme, colours := range themes(t) {
 		for _, p := range colourPairs {
-			for _, fore := range strings.Fields(p.fore) {
-				for _, back := range strings.Fields(p.back) {
+			for fore := range strings.FieldsSeq(p.fore) {
+				for back := range strings.FieldsSeq(p.back) {
 					seen[fore], seen[back] = true, true
 					got, err := contrast(colours[fore], colours[back])
 					if err != nil || got < p.least {
@@ -95,7 +95,7 @@ func TestColoursCanBeRead(t *testing.T) {
 // A colour that is no property would escape the check above.
 func TestColoursAreProperties(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"style.css", "chat.css", "inspector.css"} {
+	for _, file := range []string{"style.css", "chat.css", "inspector.css", "inspector.css"} {
 		text, err := fs.ReadFile(web, "web/"+file)
 		if err != nil {
 			t.Fatal(err)

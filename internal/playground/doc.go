@@ -8,7 +8,10 @@
 //	listen.go      the address, and the next one when it is taken
 //	town.go        the guild, its channels and its people
 //	feed.go        what has happened, numbered and bounded, for any number of pages
-//	turns.go       the events of the newest turns, for the inspector
+//	turns.go       the events of the newest turns, for the inspector; wirelog.go the newest requests to Discord
+//	model.go       which model answers, and the change to another
+//	tour.go        which steps of the tour have happened; faults.go what can go wrong on purpose
+//	scenecopy.go   a turn as a scene file that reproduces it; script.go and scenewords.go help
 //	stream.go      one page's live connection
 //	snapshot.go    all that a page shows, at one moment
 //	wire.go        messages as pages get them

@@ -9,13 +9,21 @@ import (
 	"time"
 
 	"github.com/parleybot/parley/internal/discordsim"
-	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/turn"
 )
 
 // earlierCopied bounds how many turns before the copied one a scene repeats.
 const earlierCopied = 20
+
+// byModerator is the approver of tools that only moderators may let run, in the registry's words; viaWindow, viaCustom and
+// viaFollowUp are what can put a tool on the list of deliberate mode besides the message's own words.
+const (
+	byModerator = "moderator"
+	viaWindow   = "window"
+	viaCustom   = "custom"
+	viaFollowUp = "follow-up"
+)
 
 // The labels of an approval card's buttons, as bot/ words them.
 const (
@@ -236,7 +244,7 @@ func (w *sceneWriter) call(s script, c *turn.CallInfo) {
 
 func (w *sceneWriter) approval(s script, a *turn.ApprovalInfo) {
 	by := w.person(discordsim.ID(a.By))
-	if a.Approver == registry.ApproverModerator || a.By != "" && a.By != s.owner {
+	if a.Approver == byModerator || a.By != "" && a.By != s.owner {
 		w.step("# the card asks its %s", a.Approver)
 	}
 	w.step("see with button %s", approveLabel)

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/parleybot/parley/internal/discordsim"
-	"github.com/parleybot/parley/registry"
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/turn"
 )
@@ -27,7 +27,7 @@ func (w *sceneWriter) settings(s script) {
 	w.put("setting deliberate_tool_mode on")
 	triggers := map[string][]string{}
 	for _, a := range s.plan.Allowed {
-		if a.Source == registry.SourceWindow || a.Source == registry.SourceCustom || a.Source == registry.SourceFollowUp {
+		if a.Source == viaWindow || a.Source == viaCustom || a.Source == viaFollowUp {
 			triggers[a.Tool] = []string{"^"}
 		}
 	}
@@ -39,12 +39,9 @@ func (w *sceneWriter) settings(s script) {
 
 // put adds a line to the set, once.
 func (w *sceneWriter) put(line string) {
-	for _, l := range w.set {
-		if l == line {
-			return
-		}
+	if !slices.Contains(w.set, line) {
+		w.set = append(w.set, line)
 	}
-	w.set = append(w.set, line)
 }
 
 // person is somebody's name; the first time it makes them known to the scene.

@@ -12,7 +12,7 @@ const box = $("tour");
 
 const steps = [
   {
-    id: "talk", title: "Talk", look: "The bot is mentioned and answers. On the right its turn appears, with one round trip to the model.",
+    id: "talk", title: "Talk", look: "The bot is mentioned and answers. In the inspector its turn appears, with one round trip to the model.",
     run: () => say("hello there"),
   },
   {
@@ -31,7 +31,7 @@ const steps = [
     run: () => say("say I would like to write that down.; call risky_note {\"text\":\"Hello from the tour\"}; then; say It is on the board."),
   },
   {
-    id: "deliberate", title: "Deliberate mode", look: "With the mode on, tools are offered only when words ask for them. The first message asks for none, so its call is blocked; the second says “remember”, and the tool runs and stays offered for some turns.",
+    id: "deliberate", title: "Deliberate", look: "In deliberate mode, tools are offered only when a message asks for them. The first message asks for none, so its call is blocked; the second says “remember”, and the tool runs and stays offered for some turns.",
     async run() {
       await command("deliberate me", { mode: "on" });
       await ended(await say("call create_long_term_memory {\"memory_content\":\"the tour was here\",\"memory_scope\":\"target_user\"}; then; say That was not allowed."));
