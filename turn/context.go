@@ -169,6 +169,9 @@ func (m *Manager) system(name, channel, place string) string {
 	return text
 }
 
+// aside begins what the bot says in small print below an answer.
+const aside = "-# "
+
 // replay turns a channel's messages into exchanges. A past turn is told once, with its tool calls and results, where its
 // answer stands; the answer's further parts belong to it. A turn that left no answer is told after its trigger.
 func (m *Manager) replay(visible []Message, turns []store.Turn) []exchange {
@@ -204,6 +207,7 @@ func (m *Manager) replay(visible []Message, turns []store.Turn) []exchange {
 		case ok:
 			told[t.ID] = true
 			say(m.recall(t, x.Content)...)
+		case strings.HasPrefix(x.Content, aside): // said about an answer, not to anybody
 		case strings.TrimSpace(x.Content) != "":
 			say(providers.Message{Role: providers.RoleAssistant, Content: x.Content})
 		}

@@ -72,7 +72,7 @@ func newHome(t *testing.T) *home {
 // open makes a bot for this home from the environment.
 func (h *home) open(t *testing.T, environ ...string) *app.App {
 	t.Helper()
-	cfg, _, err := config.Load(append(environ, "DISCORD_TOKEN="+h.world.Token(), "MODEL=rehearsal", "SHUTDOWN_GRACE_MS=0"))
+	cfg, _, err := config.Load(append([]string{"DISCORD_TOKEN=" + h.world.Token(), "MODEL=rehearsal", "SHUTDOWN_GRACE_MS=0"}, environ...))
 	if err != nil {
 		t.Fatal(err)
 	}
