@@ -3,7 +3,6 @@ package scene
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,10 +27,35 @@ type performance struct {
 	ctx    context.Context //nolint:containedctx // lives as long as the request it answers
 	w      http.ResponseWriter
 	out    *http.ResponseController
+	format format
 	begun  bool
 	pace   time.Duration
 	calls  int
 }
+
+// format is how one wire says what a model does. A piece that can't be sent any more is answered with false.
+type format interface {
+	// thinks and says send a piece of reasoning or text.
+	thinks(p *performance, piece string) bool
+	says(p *performance, piece string) bool
+	// call begins the call with this index, argument sends a piece of its arguments.
+	call(p *performance, index int, name string) bool
+	argument(p *performance, index int, piece string) bool
+	// end ends the stream with a reason and usage.
+	end(p *performance, reason ending)
+	// failure is the body of an error.
+	failure(text string) any
+}
+
+// ending is how a scripted answer ends.
+type ending string
+
+const (
+	endsNormally ending = "stop"
+	endsInCalls  ending = "tool_calls"
+	endsByLength ending = "length"
+	endsByFilter ending = "content_filter"
+)
 
 // perform does the acts of an answer in order and ends it as a stream should end, unless an act ends it otherwise.
 func (p *performance) perform(a *answer) {
@@ -45,29 +69,31 @@ func (p *performance) perform(a *answer) {
 			return
 		}
 	}
-	reason := "stop"
+	reason := endsNormally
 	if p.calls > 0 {
-		reason = "tool_calls"
+		reason = endsInCalls
 	}
-	p.finish(reason)
+	p.format.end(p, reason)
 }
 
 // act does one act; false when the answer has ended.
 func (p *performance) act(a *answer, b bound) bool {
 	switch b.form {
 	case "thinks TEXT":
-		return p.pieces(b.text("TEXT"), func(s string) any { return map[string]any{"reasoning_content": s} })
+		return p.pieces(b.text("TEXT"), p.format.thinks)
 	case "says TEXT":
-		return p.pieces(b.text("TEXT"), func(s string) any { return map[string]any{"content": s} })
+		return p.pieces(b.text("TEXT"), p.format.says)
 	case "calls WORD ARGS":
 		return p.call(b.text("WORD"), b.text("ARGS"))
 	case "pauses":
 		p.begin()
 		return p.server.hold(p.ctx)
 	case "ends by length":
-		return p.finish("length")
+		p.format.end(p, endsByLength)
+		return false
 	case "ends by filter":
-		return p.finish("content_filter")
+		p.format.end(p, endsByFilter)
+		return false
 	case "ends without a reason":
 		p.begin()
 		return false
@@ -101,20 +127,10 @@ func (p *performance) write(text string) bool {
 	return err == nil && p.out.Flush() == nil
 }
 
-// chunk is one event of the wire.
-func (p *performance) chunk(delta any, reason *string) bool {
-	p.begin()
-	data, err := json.Marshal(map[string]any{
-		"id": "chatcmpl-scene", "object": "chat.completion.chunk", "created": 1, "model": "scene-model",
-		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": reason}},
-	})
-	return err == nil && p.write("data: "+string(data)+"\n\n")
-}
-
 // pieces streams a text word by word.
-func (p *performance) pieces(text string, delta func(string) any) bool {
+func (p *performance) pieces(text string, send func(*performance, string) bool) bool {
 	for piece := range strings.SplitAfterSeq(text, " ") {
-		if !p.wait() || !p.chunk(delta(piece), nil) {
+		if !p.wait() || !send(p, piece) {
 			return false
 		}
 	}
@@ -140,11 +156,7 @@ func (p *performance) wait() bool {
 func (p *performance) call(name, arguments string) bool {
 	index := p.calls
 	p.calls++
-	first := map[string]any{
-		"index": index, "id": fmt.Sprintf("call_%d", index+1), "type": "function",
-		"function": map[string]any{"name": name, "arguments": ""},
-	}
-	if !p.wait() || !p.chunk(map[string]any{"tool_calls": []any{first}}, nil) {
+	if !p.wait() || !p.format.call(p, index, name) {
 		return false
 	}
 	half := len(arguments) / 2
@@ -152,20 +164,11 @@ func (p *performance) call(name, arguments string) bool {
 		half--
 	}
 	for _, part := range []string{arguments[:half], arguments[half:]} {
-		more := map[string]any{"index": index, "function": map[string]any{"arguments": part}}
-		if part != "" && (!p.wait() || !p.chunk(map[string]any{"tool_calls": []any{more}}, nil)) {
+		if part != "" && (!p.wait() || !p.format.argument(p, index, part)) {
 			return false
 		}
 	}
 	return true
-}
-
-// finish ends the stream with a reason, usage and the end mark. It gives false: nothing follows.
-func (p *performance) finish(reason string) bool {
-	p.chunk(map[string]any{}, &reason)
-	p.write(`data: {"id":"chatcmpl-scene","object":"chat.completion.chunk","created":1,"model":"scene-model","choices":[],` +
-		`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n")
-	return false
 }
 
 // fail answers with an error instead of a stream.
@@ -180,7 +183,7 @@ func (p *performance) fail(a *answer, b bound) bool {
 			p.w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		}
 	}
-	body, err := json.Marshal(map[string]any{"error": map[string]any{"message": text, "type": "scene", "code": nil}})
+	body, err := json.Marshal(p.format.failure(text))
 	if err != nil {
 		return false
 	}

@@ -3,7 +3,6 @@ package scene
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -18,7 +17,8 @@ import (
 // maxAsked bounds a request to the model.
 const maxAsked = 8 << 20
 
-// modelServer is the model behind a scene: an OpenAI-compatible server on loopback that answers what the scene says next.
+// modelServer is the model behind a scene: a server on loopback that answers what the scene says next, in OpenAI's format
+// or Anthropic's, as it is asked.
 // A request that comes before its answer was written waits for it, so the two may stand in either order. Safe for
 // concurrent use.
 type modelServer struct {
@@ -66,7 +66,12 @@ func (m *modelServer) start() error {
 	}
 	m.addr = ln.Addr().String()
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", m.complete)
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, req *http.Request) {
+		m.complete(w, req, readChunksAsked, chunks{})
+	})
+	mux.HandleFunc("POST /v1/messages", func(w http.ResponseWriter, req *http.Request) {
+		m.complete(w, req, readBlocksAsked, &blocks{})
+	})
 	m.http = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0), // cut connections are part of the play
@@ -123,7 +128,7 @@ func (m *modelServer) give(r *asked) bool {
 }
 
 // complete serves one request.
-func (m *modelServer) complete(w http.ResponseWriter, req *http.Request) {
+func (m *modelServer) complete(w http.ResponseWriter, req *http.Request, read func([]byte) (*asked, error), f format) {
 	if !m.enter() {
 		return
 	}
@@ -132,7 +137,7 @@ func (m *modelServer) complete(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return
 	}
-	r, err := readAsked(body)
+	r, err := read(body)
 	if err != nil {
 		m.tape.happened("", "model is asked something it cannot read: %v", err)
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -153,7 +158,7 @@ func (m *modelServer) complete(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	m.tape.happened("", "← model %d: %s", r.number, r.answer.source)
-	p := &performance{server: m, ctx: req.Context(), w: w, out: http.NewResponseController(w)}
+	p := &performance{server: m, ctx: req.Context(), w: w, out: http.NewResponseController(w), format: f}
 	p.perform(r.answer)
 }
 
@@ -219,49 +224,6 @@ func (m *modelServer) unused() []string {
 		out = append(out, fmt.Sprintf("the model was never asked for line %d: %s", a.line, a.source))
 	}
 	return out
-}
-
-// readAsked reads a request of the wire as far as scenes look at it.
-func readAsked(body []byte) (*asked, error) {
-	var wire struct {
-		Stream   bool `json:"stream"`
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-			Calls   []struct {
-				Function struct{ Name, Arguments string } `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"messages"`
-		Tools []struct {
-			Function struct{ Name string } `json:"function"`
-		} `json:"tools"`
-	}
-	if err := json.Unmarshal(body, &wire); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
-	}
-	if !wire.Stream {
-		return nil, errors.New("only streamed answers are played")
-	}
-	r := &asked{given: make(chan struct{})}
-	var all strings.Builder
-	for _, m := range wire.Messages {
-		text := contentText(m.Content)
-		fmt.Fprintf(&all, "%s: %s\n", m.Role, text)
-		for _, c := range m.Calls {
-			fmt.Fprintf(&all, "%s calls %s %s\n", m.Role, c.Function.Name, c.Function.Arguments)
-		}
-		switch m.Role {
-		case "user":
-			r.last = text
-		case "tool":
-			r.results = append(r.results, text)
-		}
-	}
-	for _, t := range wire.Tools {
-		r.tools = append(r.tools, t.Function.Name)
-	}
-	r.text = all.String()
-	return r, nil
 }
 
 // contentText is a message's text, which the wire has as a string or as parts.

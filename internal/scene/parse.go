@@ -18,8 +18,9 @@ type Scene struct {
 	About string
 
 	steps []*step
-	// rehearsal: the built-in offline model speaks. ownProcess: the bot is a child process.
-	rehearsal, ownProcess bool
+	// rehearsal: the built-in offline model speaks. anthropic: the scene's model speaks Anthropic's format. ownProcess: the
+	// bot is a child process.
+	rehearsal, anthropic, ownProcess bool
 	// startsItself: the bot starts with the first step that is not about the set, since no step starts it.
 	startsItself bool
 }

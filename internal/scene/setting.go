@@ -16,6 +16,7 @@ func settingVerbs() []verb {
 	return []verb{
 		{form: form("own process"), setting: true, mark: func(s *Scene) error { s.ownProcess = true; return nil }},
 		{form: form("model rehearsal"), setting: true, mark: func(s *Scene) error { s.rehearsal = true; return nil }},
+		{form: form("model anthropic"), setting: true, mark: func(s *Scene) error { s.anthropic = true; return nil }},
 		{form: form("set NAME WORD"), setting: true, check: checkVariable, do: (*stage).setVariable},
 		{
 			form: form("channel CHANNEL"), clauses: with("closed to the bot"), setting: true, newChannel: true,

@@ -149,9 +149,12 @@ func (s *stage) environment() map[string]string {
 		"DISCORD_TOKEN": s.world.Token(), "DATA_DIR": s.dir, "LOG_FORMAT": "json", "LOG_LEVEL": "debug",
 		"PRACTICE_TOOLS": "true", "SHUTDOWN_GRACE_MS": "1000",
 	}
-	if s.scene.rehearsal {
+	switch {
+	case s.scene.rehearsal:
 		env["MODEL"] = "rehearsal"
-	} else {
+	case s.scene.anthropic:
+		env["MODEL"], env["ANTHROPIC_BASE_URL"], env["ANTHROPIC_API_KEY"] = "anthropic:scene-model", s.model.url(), "scene-key-not-a-secret"
+	default:
 		env["MODEL"], env["OPENAI_BASE_URL"], env["OPENAI_API_KEY"] = "scene-model", s.model.url()+"/v1", "scene-key-not-a-secret"
 	}
 	maps.Copy(env, s.env)
