@@ -19,7 +19,8 @@ import (
 func TestPage(t *testing.T) {
 	browser := startChromium(t)
 	started := time.Now()
-	p := startPlayground(t)
+	ollama, _ := fakeOllama(t, "llama-test")
+	p := startPlayground(t, "-ollama", ollama)
 	general, you := p.ids("general", "You")
 	_, ada := p.ids("general", "Ada")
 	w := openTab(t, browser, p.url, you)
@@ -40,6 +41,7 @@ func TestPage(t *testing.T) {
 		{"two windows agree", func(t *testing.T) { windowsAgree(t, w, mod) }},
 		{"reload", func(t *testing.T) { reloadKeepsState(t, w) }},
 		{"faults", func(t *testing.T) { faultsInBrowser(t, w) }},
+		{"model", func(t *testing.T) { modelInBrowser(t, w, mod) }},
 		{"contrast", func(t *testing.T) { contrastInBrowser(t, w) }},
 		{"keyboard", func(t *testing.T) { keyboardReachesAll(t, w) }},
 		{"phone", func(t *testing.T) { phoneInBrowser(t, w) }},
@@ -211,6 +213,21 @@ func faultsInBrowser(t *testing.T, w *tab) {
 	if js[int](w, `document.querySelectorAll(".fault").length`) != 5 {
 		t.Error("the fault menu is not whole")
 	}
+}
+
+// modelInBrowser chooses another model on the page; both windows say who answers, and the tour waits for the built-in one.
+func modelInBrowser(t *testing.T, w, mod *tab) {
+	w.until("another model is offered", `document.querySelector(".model-bar").innerText.includes("others are here to choose")`)
+	js[bool](w, `(() => { const s = document.querySelector("#model-choice"); s.value = "ollama:llama-test"; s.dispatchEvent(new Event("change")); return true; })()`)
+	for _, tab := range []*tab{w, mod} {
+		tab.until("the page says who answers", `document.querySelector(".answers").innerText === "llama-test answers" && document.querySelector("#model-choice").value === "ollama:llama-test"`)
+		tab.until("the tour waits", `document.querySelector('[data-step="talk"]').disabled && document.querySelector(".look").innerText.includes("played by the built-in model")`)
+	}
+	w.write("@Parley who are you?")
+	mod.says("I am llama-test.")
+	w.until("its turn names it", `document.querySelector(".detail dl").innerText.includes("llama-test")`)
+	w.press("#tour .linklike", "Use the built-in one")
+	w.until("the built-in one is back", `document.querySelector(".answers").innerText.includes("rehearsal answers") && !document.querySelector('[data-step="talk"]').disabled`)
 }
 
 // contrastInBrowser computes the contrast of every text on the page as it is drawn, in both themes and all panels.
