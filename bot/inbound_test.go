@@ -86,7 +86,7 @@ func TestInbound(t *testing.T) {
 			`{"type":19,` + author + `,"content":"why?","mentions":[{"id":"99","username":"parley"}],"message_reference":{"message_id":"3"},"referenced_message":{"author":{"id":"99","username":"parley","bot":true},"content":"so","attachments":[{"filename":"a b.png"}]}}`,
 			turn.Inbound{
 				Author: ana, Content: "why?", Names: map[string]string{"99": "parley"},
-				ReplyTo: &turn.Quote{MessageID: "3", Author: turn.Person{ID: "99", Name: "parley", Self: true}, Content: "so\n[file: a b.png]"},
+				ReplyTo: &turn.Quote{MessageID: "3", Author: turn.Person{ID: "99", Name: "parley", Self: true}, Content: "so\n[file: a b.png]", Attachments: []turn.Attachment{{Name: "a b.png"}}},
 			},
 		},
 		"reply to what is gone": {
