@@ -125,6 +125,9 @@ func TestStreams(t *testing.T) {
 		{"P10 arguments encoded twice", begin() + start(0, `{"type":"tool_use","id":"a","name":"echo","input":"{\"n\":1}"}`) + stop(0) + end("tool_use"), `a/echo/{"n":1} | usage:5/9 | stop`},
 		{"B47 arguments that are a list", begin() + start(0, `{"type":"tool_use","id":"a","name":"echo","input":[]}`) + stop(0) + end("tool_use"), "a/echo/malformed | usage:5/9 | stop"},
 		{"B47 arguments that are null", begin() + start(0, `{"type":"tool_use","id":"a","name":"echo","input":null}`) + stop(0) + end("tool_use"), "a/echo/{} | usage:5/9 | stop"},
+		{"P4 P5 P18 ids that are empty or repeated", begin() + toolBlock(0, "", "echo", `{"n":1}`) + toolBlock(1, "a", "echo", `{"n":2}`) + toolBlock(2, "a", "echo", `{"n":3}`) + end("tool_use"), `/echo/{"n":1} | a/echo/{"n":2} | a/echo/{"n":3} | usage:5/9 | stop`},
+		{"P6 P7 names are each call's own", begin() + toolBlock(0, "a", "web_search", `{}`) + toolBlock(1, "b", "web_search", `{}`) + end("tool_use"), `a/web_search/{} | b/web_search/{} | usage:5/9 | stop`},
+		{"P49 a call written as text is text", begin() + textBlock(0, "<tool_call>{}</tool_call>") + end("end_turn"), "say:<tool_call>{}</tool_call> | usage:5/9 | stop"},
 		{"P2 all blocks with index 0", begin() + toolBlock(0, "a", "echo", `{"n":1}`) + toolBlock(0, "b", "echo", `{"n":2}`) + end("tool_use"), `a/echo/{"n":1} | b/echo/{"n":2} | usage:5/9 | stop`},
 		{"P1 no index", begin() + sent(`{"type":"content_block_start","content_block":{"type":"tool_use","id":"a","name":"echo"}}`) +
 			sent(`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"n\":1}"}}`) + end("tool_use"), `a/echo/{"n":1} | usage:5/9 | stop`},
@@ -185,6 +188,10 @@ func TestStreams(t *testing.T) {
 				if got := show(replay(c.body, size)); got != c.want {
 					t.Fatalf("in pieces of %d:\n got %s\nwant %s", size, got, c.want)
 				}
+			}
+			p := serve(t, streamOf(c.body)).provider(t, nil)
+			if got := show(providers.Collect(p.Stream(t.Context(), hello), nil)); got != c.want {
+				t.Errorf("over a connection:\n got %s\nwant %s", got, c.want)
 			}
 		})
 	}
