@@ -93,7 +93,7 @@ func openTab(t *testing.T, browser context.Context, url, person string) *tab {
 		case *runtime.EventExceptionThrown:
 			w.note("exception: " + e.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.Text, "409") { // refusals are part of the play
+			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.Text, "the server responded with a status of 4") { // refusals are part of the play
 				w.note("log: " + e.Entry.Text)
 			}
 		case *network.EventRequestWillBeSent:

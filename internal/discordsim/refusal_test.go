@@ -186,3 +186,35 @@ func TestPartsThatDiscordRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A form is shown as the bot asked for it, and holds people to that.
+func TestModalInputs(t *testing.T) {
+	t.Parallel()
+	tw := newTown(t, discordsim.Config{})
+	tw.register(t, `[{"name":"ask","description":"Ask"}]`)
+	g, _ := tw.open(t, allIntents)
+	asked, err := tw.ana.Slash(tw.general, "ask")
+	must(t, err)
+	r := tw.answer(t, g.receive(), `{"type":9,"data":{"custom_id":"form","title":"Why?","components":[
+		{"type":18,"label":"Reason","description":"In short","component":{"type":4,"custom_id":"why","style":2,"placeholder":"Because","min_length":3,"max_length":5}},
+		{"type":1,"components":[{"type":4,"custom_id":"who","label":"Who","style":1,"required":false}]}]}}`)
+	if r.status >= 300 {
+		t.Fatalf("the form: %d %s", r.status, r.text)
+	}
+	want := []discordsim.ModalInput{
+		{CustomID: "why", Label: "Reason", Description: "In short", Placeholder: "Because", Paragraph: true, Required: true, MinLength: 3, MaxLength: 5},
+		{CustomID: "who", Label: "Who"},
+	}
+	if diff := cmp.Diff(want, asked.State().Modal.Inputs); diff != "" {
+		t.Errorf("inputs (-want +got):\n%s", diff)
+	}
+	for text, code := range map[string]string{"": "BASE_TYPE_REQUIRED", "no": "BASE_TYPE_BAD_LENGTH", "because": "BASE_TYPE_BAD_LENGTH"} {
+		_, err := tw.ana.Submit(asked, map[string]string{"why": text})
+		if got, ok := discordsim.RefusalOf(err); !ok || got.Code != 50035 || got.Problems[0].Code != code {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if _, err := tw.ana.Submit(asked, map[string]string{"why": "fine"}); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+}

@@ -129,6 +129,12 @@ func TestWhatAMessageShows(t *testing.T) {
 	if m := decode[message](t, until(next, noteMessage)); !m.PingAll || !slices.Equal(m.PingRoles, []discordsim.ID{moderator}) {
 		t.Errorf("pings: %+v", m)
 	}
+	for flags, shown := range map[string]bool{"0": true, "4": false} { // 4 hides embeds
+		bot := b.bot(http.MethodPost, "/channels/"+string(general)+"/messages", `{"content":"x","flags":`+flags+`,"embeds":[{"title":"t"}]}`)
+		if m := decode[message](t, until(next, noteMessage)); bot != http.StatusOK || (len(m.Embeds) > 0) != shown {
+			t.Errorf("flags %s: %d, embeds %s", flags, bot, m.Embeds)
+		}
+	}
 	var sticker discordsim.ID
 	w.Look(func(v discordsim.View) {
 		for _, g := range v.Guilds() {
@@ -141,4 +147,21 @@ func TestWhatAMessageShows(t *testing.T) {
 	if m := decode[message](t, until(next, noteMessage)); !slices.Equal(m.Stickers, []string{"wave"}) {
 		t.Errorf("stickers: %+v", m)
 	}
+}
+
+// bot sends a request as the bot would, to the simulated Discord.
+func (b *browser) bot(method, path, body string) int {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.p.town.sim.URL()+"/api/v10"+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bot "+b.p.town.world().Token())
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := b.client.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
 }

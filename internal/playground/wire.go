@@ -69,6 +69,9 @@ func messageOf(v discordsim.View, m discordsim.Message) message {
 		Embeds: m.Embeds, Components: m.Components, Ephemeral: m.VisibleTo != "", Loading: m.Flags&discordsim.FlagLoading != 0,
 		Pings: m.Pings.Users, PingRoles: m.Pings.Roles, PingAll: m.Pings.Everyone || m.Pings.Here,
 	}
+	if m.Flags&discordsim.FlagSuppressEmbeds != 0 {
+		out.Embeds = nil
+	}
 	for _, id := range m.Stickers {
 		sticker, ok := v.Sticker(id)
 		if !ok {

@@ -250,7 +250,7 @@ async function submit() {
   drawAbove();
   const ok = await act("say", { ...body, files: await Promise.all(sent.map(encodeFile)) });
   if (ok) lastTyping = 0;
-  if (ok || shown !== was.key || field.value) return;
+  if (ok || shown !== was.key || field.value.trim()) return;
   ({ files, replyTo, ping } = was);
   drawAbove();
   setText(was.text);

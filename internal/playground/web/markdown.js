@@ -273,7 +273,7 @@ function link(text, at, depth) {
 }
 
 function bare(text, at) {
-  let href = /^[^\s<>"`]+/.exec(text.slice(at, at + 2000))[0].replace(/[.,:;!?'*_~|]+$/, "");
+  let href = /^[^\s<>"`]+/.exec(text.slice(at, at + 2000))[0].split("](")[0].replace(/[.,:;!?'*_~|\]]+$/, "");
   while (href.endsWith(")") && href.split(")").length > href.split("(").length) href = href.slice(0, -1);
   const node = anchor(href, href);
   return node && { node, end: at + href.length };
