@@ -221,9 +221,10 @@ func (d *debts) take() []string {
 // localClaims decides who answers a message within this process. It is safe for concurrent use and bounded.
 type localClaims struct {
 	mu   sync.Mutex
-	seen map[string]time.Time
+	// Times are in Unix nanoseconds: there are many.
+	seen map[string]int64
 	// old is the generation before: dropping all at once would forget what was claimed a moment ago.
-	old map[string]time.Time
+	old map[string]int64
 }
 
 // localClaimsMax bounds each of the two generations.
@@ -232,14 +233,14 @@ const localClaimsMax = 10_000
 func (l *localClaims) claim(id string, now time.Time, ttl time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, generation := range []map[string]time.Time{l.seen, l.old} {
-		if at, ok := generation[id]; ok && now.Sub(at) < ttl {
+	for _, generation := range []map[string]int64{l.seen, l.old} {
+		if at, ok := generation[id]; ok && since(at, now) < ttl {
 			return false
 		}
 	}
 	if l.seen == nil || len(l.seen) >= localClaimsMax {
-		l.old, l.seen = l.seen, map[string]time.Time{}
+		l.old, l.seen = l.seen, map[string]int64{}
 	}
-	l.seen[id] = now
+	l.seen[id] = now.UnixNano()
 	return true
 }

@@ -21,15 +21,15 @@ type limiter struct {
 	// members counts turns that run or wait; guilds counts them per channel, so that its length is what runs at once.
 	members map[string]int
 	guilds  map[string]map[string]int
-	// starts are the times of the last turns per member and per channel.
-	starts map[string][]time.Time
+	// starts are the times of the last turns per member and per channel, in Unix nanoseconds: there are many.
+	starts map[string][]int64
 	// bots counts turns of bots in a row per channel.
 	bots map[string]int
 }
 
 func newLimiter(l Limits) *limiter {
 	return &limiter{
-		limits: l, members: map[string]int{}, guilds: map[string]map[string]int{}, starts: map[string][]time.Time{}, bots: map[string]int{},
+		limits: l, members: map[string]int{}, guilds: map[string]map[string]int{}, starts: map[string][]int64{}, bots: map[string]int{},
 	}
 }
 
@@ -107,7 +107,7 @@ func (l *limiter) again(in Inbound, why Reason, now time.Time) time.Duration {
 	}
 	times := l.starts[key]
 	if n := len(times) - limit; n >= 0 && limit > 0 {
-		return max(rateWindow-now.Sub(times[n]), 0)
+		return max(rateWindow-since(times[n], now), 0)
 	}
 	return rateWindow // others have counted, and the oldest of it is not known here
 }
@@ -116,7 +116,7 @@ func (l *limiter) again(in Inbound, why Reason, now time.Time) time.Duration {
 func (l *limiter) recent(key string, now time.Time) int {
 	n := 0
 	for _, at := range l.starts[key] {
-		if now.Sub(at) < rateWindow {
+		if since(at, now) < rateWindow {
 			n++
 		}
 	}
@@ -124,7 +124,7 @@ func (l *limiter) recent(key string, now time.Time) int {
 }
 
 func (l *limiter) note(key string, now time.Time) {
-	quiet := func(at time.Time) bool { return now.Sub(at) >= rateWindow }
+	quiet := func(at int64) bool { return since(at, now) >= rateWindow }
 	if _, known := l.starts[key]; !known && len(l.starts) >= maxRateKeys {
 		for k, times := range l.starts {
 			if len(times) == 0 || quiet(times[len(times)-1]) {
@@ -135,8 +135,11 @@ func (l *limiter) note(key string, now time.Time) {
 	if _, known := l.starts[key]; !known && len(l.starts) >= maxRateKeys {
 		return // ten thousand members and channels within a minute: the other limits hold
 	}
-	l.starts[key] = append(slices.DeleteFunc(l.starts[key], quiet), now)
+	l.starts[key] = append(slices.DeleteFunc(l.starts[key], quiet), now.UnixNano())
 }
+
+// since is how long ago something was.
+func since(at int64, now time.Time) time.Duration { return time.Duration(now.UnixNano() - at) }
 
 // rare lets something happen at most once in a while per key. It is safe for concurrent use and bounded.
 type rare struct {

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -92,12 +93,7 @@ func (m *Manager) pictured(ctx context.Context, in Inbound, p plan) []pictured {
 }
 
 func looksLikeImage(a Attachment) bool {
-	for _, kind := range attachmentKinds([]Attachment{a}) {
-		if kind == registry.AttachmentImage {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(attachmentKinds([]Attachment{a}), registry.AttachmentImage)
 }
 
 func anySees(chain []Model) bool {

@@ -39,15 +39,14 @@ type settingEntry struct {
 	values map[string]string
 	// rules are a guild's; nil stands for the defaults, and for channels and members.
 	rules *guildRules
-	// known: values is what the store said at some time; checked is when it was last asked, with or without success.
-	known   bool
+	// checked is when the store was last asked, with or without success.
 	checked time.Time
-	// tried: the store could not be asked, so messages are judged by what is known, or by the defaults, for a while.
-	tried bool
 	// changes counts what was written through the cache: a read that began before a change must not undo it.
 	changes int
-	loading bool
 	waiting []func(guildRules)
+	// known: values is what the store said at some time. tried: the store could not be asked, so messages are judged by what
+	// is known, or by the defaults, for a while.
+	known, tried, loading bool
 }
 
 func newSettingCache(s store.Settings, spawn func(func()) bool) *settingCache {
