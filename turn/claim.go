@@ -220,7 +220,7 @@ func (d *debts) take() []string {
 
 // localClaims decides who answers a message within this process. It is safe for concurrent use and bounded.
 type localClaims struct {
-	mu   sync.Mutex
+	mu sync.Mutex
 	// Times are in Unix nanoseconds: there are many.
 	seen map[string]int64
 	// old is the generation before: dropping all at once would forget what was claimed a moment ago.
