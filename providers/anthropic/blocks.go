@@ -30,6 +30,10 @@ type blocks struct {
 	text, calls int
 }
 
+// maxOpen bounds how many blocks are followed at once. No answer has more than a few open, and each one that is looked for
+// in vain costs a look at all of them.
+const maxOpen = 64
+
 // find returns the open block of an index; without an index it is the last one. nil means that there is none.
 func (b *blocks) find(index *wire.Count) *part {
 	for _, p := range slices.Backward(b.parts) {
@@ -48,13 +52,16 @@ func (b *blocks) open(index *wire.Count, start *block, origin providers.Thinking
 	}
 	var out []providers.Fragment
 	origin.AfterText, origin.AfterCalls = b.text, b.calls
-	p := &part{index: len(b.parts), kind: string(start.Type), origin: origin}
+	p := &part{index: -1, kind: string(start.Type), origin: origin}
 	if index != nil {
 		p.index = int(*index)
 		// A gateway that numbers all blocks alike ends one by beginning the next.
 		out = b.stop(index)
 	}
 	b.parts = append(b.parts, p)
+	if len(b.parts) > maxOpen {
+		out = append(out, b.end(b.parts[0])...)
+	}
 	switch p.kind {
 	case "text":
 		out = append(out, b.say(start.Text)...)
@@ -119,10 +126,13 @@ func (p *part) think(raw json.RawMessage) []providers.Fragment {
 
 // stop ends the block of an index and returns what was held until then.
 func (b *blocks) stop(index *wire.Count) []providers.Fragment {
-	p := b.find(index)
-	if p == nil {
-		return nil
+	if p := b.find(index); p != nil {
+		return b.end(p)
 	}
+	return nil
+}
+
+func (b *blocks) end(p *part) []providers.Fragment {
 	b.parts = slices.DeleteFunc(b.parts, func(q *part) bool { return q == p })
 	switch p.kind {
 	case "tool_use":

@@ -196,3 +196,20 @@ func TestStreams(t *testing.T) {
 		})
 	}
 }
+
+// TestBlocksWithoutEnd: a server that opens blocks and never ends one costs neither time nor arguments.
+func TestBlocksWithoutEnd(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(begin())
+	for i := range 100_000 {
+		block := `{"type":"text"}`
+		if i == 0 {
+			block = `{"type":"tool_use","id":"a","name":"echo","input":{"n":1}}`
+		}
+		b.WriteString(start(i, block))
+	}
+	if got := show(replay(b.String()+end("tool_use"), 1<<15)); got != `a/echo/{"n":1} | usage:5/9 | stop` {
+		t.Error(got)
+	}
+}
