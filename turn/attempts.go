@@ -46,7 +46,7 @@ func (m *Manager) attempts(ctx context.Context, r *running, s Surface, c convers
 		case i == len(chain)-1:
 			return res
 		}
-		m.Log.Warn().Err(res.Err).Str("turn", string(r.id)).Str("model", model.Name).Str("next", chain[i+1].Name).Msg("turn.fallback")
+		m.Log.Warn().Err(res.Err).Str("turn", string(r.id)).Str("model", model.label()).Str("next", chain[i+1].label()).Msg("turn.fallback")
 		s.Retract(ctx)
 	}
 	return res

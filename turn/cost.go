@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -223,20 +222,16 @@ func grouped(n int) string {
 }
 
 // bill writes what a turn cost into the ledger, which outlives the turn's own record: one entry for each model that
-// answered in it. Nobody waits for it.
-func (m *Manager) bill(r *running, record store.Turn) {
+// answered in it. It fails nothing.
+func (m *Manager) bill(ctx context.Context, r *running, record store.Turn) {
 	spent := r.spentByModel()
-	if len(spent) == 0 {
-		return
-	}
-	m.aside("writing what a turn cost", func(ctx context.Context) error {
-		var problems []error
-		for _, model := range sortedKeys(spent) {
-			problems = append(problems, m.Store.AddUsage(ctx, store.UsageEntry{
-				TurnID: record.ID, Model: model, GuildID: record.GuildID, ChannelID: record.ChannelID, MemberID: record.OwnerID,
-				Usage: spent[model], At: record.FinishedAt,
-			}))
+	for _, model := range sortedKeys(spent) {
+		entry := store.UsageEntry{
+			TurnID: record.ID, Model: model, GuildID: record.GuildID, ChannelID: record.ChannelID, MemberID: record.OwnerID,
+			Usage: spent[model], At: record.FinishedAt,
 		}
-		return errors.Join(problems...)
-	})
+		if _, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.AddUsage(ctx, entry) }); err != nil {
+			m.Log.Error().Err(err).Str("turn", record.ID).Str("model", model).Msg("turn.not_billed")
+		}
+	}
 }

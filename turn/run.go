@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -180,11 +181,13 @@ func (m *Manager) effects(ctx context.Context, r *running, record store.Turn, re
 		record.Error = res.Err.Error()
 	}
 	m.dialogues.finished(record)
+	var billing sync.WaitGroup // beside the record, so that it takes no time of its own
+	billing.Go(func() { m.bill(ctx, r, record) })
 	_, err = safely(func() (struct{}, error) { return struct{}{}, m.Store.FinishTurn(ctx, record) })
 	if err != nil {
 		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_closed")
 	}
-	m.bill(r, record)
+	billing.Wait()
 }
 
 // ended counts and logs how the turn ended.

@@ -153,9 +153,13 @@ func (s *stage) environment() map[string]string {
 	case s.scene.rehearsal:
 		env["MODEL"] = "rehearsal"
 	case s.scene.anthropic:
-		env["MODEL"], env["ANTHROPIC_BASE_URL"], env["ANTHROPIC_API_KEY"] = "anthropic:scene-model", s.model.url(), "scene-key-not-a-secret"
+		env["MODEL"] = "anthropic:scene-model"
 	default:
-		env["MODEL"], env["OPENAI_BASE_URL"], env["OPENAI_API_KEY"] = "scene-model", s.model.url()+"/v1", "scene-key-not-a-secret"
+		env["MODEL"] = "scene-model"
+	}
+	if !s.scene.rehearsal { // the scene's model speaks both formats, so a scene may set a chain of them
+		env["OPENAI_BASE_URL"], env["OPENAI_API_KEY"] = s.model.url()+"/v1", "scene-key-not-a-secret"
+		env["ANTHROPIC_BASE_URL"], env["ANTHROPIC_API_KEY"] = s.model.url(), "scene-key-not-a-secret"
 	}
 	maps.Copy(env, s.env)
 	return env
