@@ -17,5 +17,6 @@
 //	wire.go        messages as pages get them
 //	actions.go     what a page may do; message_action.go and interaction_action.go do it
 //	guard.go       who may ask
-//	web/           the page: plain HTML, CSS and JavaScript modules, no build step
+//	web/           the page: plain HTML, CSS and JavaScript modules, no build step. style.css names every colour and
+//	               colour_test.go checks that they can be read; store.js holds what a page knows, messages.js draws it
 package playground
