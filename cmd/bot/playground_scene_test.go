@@ -50,6 +50,8 @@ func TestCopiedTurnsAreScenes(t *testing.T) {
 			return e.is("turn") && e.get("kind") == kind && e.get("turn_id") == started.get("turn_id") && strings.Contains(e.raw, part)
 		})
 	}
+	var copied []*scene.Scene
+	var texts []string
 	for _, c := range []struct {
 		name string
 		play func()
@@ -104,11 +106,16 @@ func TestCopiedTurnsAreScenes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			if r := scene.Run(t.Context(), sc, scene.Options{Booter: app.SceneBooter()}); r.Err != nil {
-				t.Errorf("%v\n%s\n%s", r.Err, text, r.Transcript)
-			}
+			copied, texts = append(copied, sc), append(texts, text)
 		})
 	}
+	scene.RunAll(t.Context(), copied, scene.Options{Booter: app.SceneBooter()}, func(r scene.Result) {
+		text := texts[0]
+		texts = texts[1:]
+		if r.Err != nil {
+			t.Errorf("%v\n%s\n%s", r.Err, text, r.Transcript)
+		}
+	})
 }
 
 // scene copies a turn.
