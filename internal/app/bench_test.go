@@ -100,7 +100,7 @@ func benchmarkTurn(b *testing.B, rest time.Duration) {
 	b.ReportMetric(float64(total)/float64(len(asked)), "requests/turn")
 }
 
-func startBot(b *testing.B, sim *discordsim.Server, model string, observers ...turn.Observer) (stop func()) {
+func startBot(b testing.TB, sim *discordsim.Server, model string, observers ...turn.Observer) (stop func()) {
 	b.Helper()
 	cfg, _, err := config.Load([]string{
 		"DISCORD_TOKEN=" + sim.World().Token(), "MODEL=m", "OPENAI_BASE_URL=" + model, "DATA_DIR=" + b.TempDir(), "LOG_LEVEL=warn",

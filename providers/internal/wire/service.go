@@ -36,7 +36,7 @@ type Service struct {
 func NewClient(c *http.Client) *http.Client {
 	if c == nil {
 		transport := &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 32,
+			Proxy: http.ProxyFromEnvironment, DialContext: dialPromptly, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 32,
 			IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
 			// A compressing proxy would hold small pieces back.
 			DisableCompression: true,
@@ -44,6 +44,10 @@ func NewClient(c *http.Client) *http.Client {
 		c = &http.Client{Transport: transport}
 	}
 	own := *c
+	if own.Transport == nil {
+		own.Transport = http.DefaultTransport
+	}
+	own.Transport = lineTransport{own.Transport}
 	own.Timeout = 0
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
@@ -128,7 +132,11 @@ func (s *Service) Stream(ctx context.Context, run func(context.Context, Call, Yi
 	return func(yield func(providers.Fragment, error) bool) {
 		own, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
+		own, line := withLine(own)
 		err := run(own, Call{s, cancel}, yield)
+		if ctx.Err() != nil || errors.Is(err, ErrLeft) {
+			line.cut()
+		}
 		switch {
 		case err == nil, errors.Is(err, ErrLeft):
 			return
