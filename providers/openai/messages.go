@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -51,8 +52,8 @@ func (p *Provider) messages(req providers.Request, d dialect) []sdk.ChatCompleti
 
 // lastQuestion is where the last user message stands; behind it is the exchange that is still going on.
 func lastQuestion(messages []providers.Message) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == providers.RoleUser {
+	for i, m := range slices.Backward(messages) {
+		if m.Role == providers.RoleUser {
 			return i
 		}
 	}

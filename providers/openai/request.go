@@ -64,7 +64,12 @@ var reasoningFamily = regexp.MustCompile(`^(o\d|gpt-[5-9])`)
 func familyName(model string) string { return model[strings.LastIndexByte(model, '/')+1:] }
 
 func (p *Provider) wantsCompletionLimit(model string) bool {
-	return p.quirks.limit == limitCompletion || reasoningFamily.MatchString(familyName(model))
+	switch p.quirks.limit {
+	case limitCompletion:
+		return true
+	case limitPlain:
+	}
+	return reasoningFamily.MatchString(familyName(model))
 }
 
 func (p *Provider) clampTemperature(t float64) float64 {
