@@ -119,12 +119,15 @@ func TestNothingComesFromTheEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-env")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/")
 	t.Setenv("OPENAI_ORG_ID", "org-env")
+	t.Setenv("OPENAI_PROJECT_ID", "project-env")
+	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Env: yes")
+	t.Setenv("OPENAI_ADMIN_KEY", "sk-admin-env")
 	s := serve(t, streamOf(fine))
 	p := s.provider(t, func(c *Config) { c.APIKey = "" })
 	if got := show(providers.Collect(p.Stream(t.Context(), hello), nil)); got != "say:hi | stop" {
 		t.Fatal(got)
 	}
-	if h := s.headers[0]; h.Get("Authorization") != "" || h.Get("OpenAI-Organization") != "" {
+	if h := s.headers[0]; h.Get("Authorization") != "" || h.Get("OpenAI-Organization") != "" || h.Get("OpenAI-Project") != "" || h.Get("X-Env") != "" {
 		t.Errorf("headers %v", h)
 	}
 }
