@@ -1,11 +1,16 @@
 package bot
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -169,11 +174,40 @@ const withdrawnText = "⌛ No longer active: I was restarted before anybody deci
 
 // Withdraw implements turn.Edge.
 func (b *Bot) Withdraw(ctx context.Context, c turn.Card, messageID string) error {
-	err := b.rest.edit(ctx, c.ChannelID, messageID, closedCard(c, withdrawnText))
+	var err error
+	if messageID == "" {
+		if messageID, err = b.findCard(ctx, c); messageID == "" && err == nil {
+			return nil // it was never shown
+		}
+	}
+	if err == nil {
+		err = b.rest.edit(ctx, c.ChannelID, messageID, closedCard(c, withdrawnText))
+	}
 	if errors.Is(err, delivery.ErrUnknownMessage) || unreachable(err) {
 		return nil // nobody can press what is not there
 	}
 	return err
+}
+
+// findCard looks for a card among the newest messages of its channel, by its token; empty when it is not there.
+func (b *Bot) findCard(ctx context.Context, c turn.Card) (messageID string, err error) {
+	var messages []json.RawMessage
+	err = b.rest.do(ctx, call{
+		route: channelRoute(http.MethodGet, "/channels/{channel}/messages", c.ChannelID),
+		path:  "/channels/" + url.PathEscape(c.ChannelID) + "/messages", query: url.Values{"limit": {strconv.Itoa(maxHistory)}}, repeatable: true,
+	}, &messages)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range messages {
+		var found struct {
+			ID string `json:"id"`
+		}
+		if bytes.Contains(m, []byte(cardID(c.Token, actionApprove))) && json.Unmarshal(m, &found) == nil {
+			return found.ID, nil
+		}
+	}
+	return "", nil
 }
 
 func (b *Bot) markClosed(ctx context.Context, o openCard, s turn.CardState) {

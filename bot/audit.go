@@ -11,7 +11,7 @@ import (
 // auditWords say what was done.
 var auditWords = map[store.AuditAction]string{
 	turn.ActionSetting: "changed a setting", turn.ActionTool: "switched a tool", turn.ActionCleared: "cleared the conversation",
-	turn.ActionKilled: "stopped", turn.ActionApproved: "approved a tool call", turn.ActionDenied: "denied a tool call",
+	turn.ActionKilled: "stopped what ran or waited", turn.ActionApproved: "approved a tool call", turn.ActionDenied: "denied a tool call",
 	turn.ActionFactAdded: "added a fact", turn.ActionFactChanged: "changed a fact", turn.ActionFactForgotten: "removed a fact",
 	turn.ActionErased: "had everything about them erased",
 }

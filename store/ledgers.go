@@ -112,7 +112,7 @@ type Approval struct {
 	CallKey   string
 	GuildID   string
 	ChannelID string
-	// MessageID is the card.
+	// MessageID is the card; empty until that is known.
 	MessageID string
 	Tool      string
 	// Arguments are the bytes that were shown and approved.
@@ -127,8 +127,11 @@ type Approval struct {
 
 // Approvals keeps approval cards.
 type Approvals interface {
-	// OpenApproval writes a card as open; ErrExists when the token is taken.
+	// OpenApproval writes a card as open; ErrExists when the token is taken. It comes before anybody sees the card, so its
+	// message may not be known yet.
 	OpenApproval(ctx context.Context, a Approval) error
+	// ShowApproval writes which message the card became.
+	ShowApproval(ctx context.Context, token, messageID string) error
 	// DecideApproval writes status, decider, reason and time of a's card if it is open, and says whether it was: the first
 	// wins. ErrInvalid when the status is not final.
 	DecideApproval(ctx context.Context, a Approval) (bool, error)

@@ -10,19 +10,24 @@ import (
 // Approval cards are recorded so that one which is open when the process dies is closed at the next start. The record
 // decides nothing: what counts is the loop that waits. A store that is away keeps nobody from approving.
 
-// opened records a card that is shown.
-func (m *Manager) opened(ctx context.Context, c Card, messageID string) {
+// opened records a card before anybody sees it: one that is seen is known, whenever the process dies.
+func (m *Manager) opened(ctx context.Context, c Card) {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()
 	_, err := safely(func() (struct{}, error) {
 		return struct{}{}, m.Store.OpenApproval(ctx, store.Approval{
-			Token: c.Token, TurnID: c.TurnID, CallKey: c.CallKey, GuildID: c.GuildID, ChannelID: c.ChannelID, MessageID: messageID,
+			Token: c.Token, TurnID: c.TurnID, CallKey: c.CallKey, GuildID: c.GuildID, ChannelID: c.ChannelID,
 			Tool: c.Tool, Arguments: c.Arguments, OwnerID: c.OwnerID, OpenedAt: time.Now().UTC(),
 		})
 	})
 	if err != nil {
 		m.Log.Warn().Err(err).Str("turn", c.TurnID).Msg("approval.not_recorded")
 	}
+}
+
+// shown records which message a card became, beside the turn. Without it the card is looked for in its channel.
+func (m *Manager) shown(token, messageID string) {
+	m.aside("recording where a card is", func(ctx context.Context) error { return m.Store.ShowApproval(ctx, token, messageID) })
 }
 
 // closed records how a card ended, beside the turn: the approved call does not wait for it.

@@ -25,6 +25,14 @@ const (
 	ActionErased store.AuditAction = "member_erased"
 )
 
+// AuditActions lists all acts.
+func AuditActions() []store.AuditAction {
+	return []store.AuditAction{
+		ActionSetting, ActionTool, ActionCleared, ActionKilled, ActionApproved, ActionDenied, ActionFactAdded, ActionFactChanged,
+		ActionFactForgotten, ActionErased,
+	}
+}
+
 const (
 	// auditDetail bounds what an entry quotes, in runes.
 	auditDetail = 200

@@ -33,8 +33,8 @@ type Edge interface {
 	Notify(ctx context.Context, n Notice) error
 	// Hidden shows a notice to the operators of a guild (its log channel), never in the chat. Private turns have none.
 	Hidden(ctx context.Context, n HiddenNotice)
-	// Withdraw shows on a card of a process that is gone that it is no longer active, and takes its buttons away. A card
-	// that is gone itself is no error.
+	// Withdraw shows on a card of a process that is gone that it is no longer active, and takes its buttons away. Without a
+	// message id the card is looked for in its channel. A card that is gone itself is no error.
 	Withdraw(ctx context.Context, c Card, messageID string) error
 	// Self is the identity the bot answers with.
 	Self() Persona

@@ -172,7 +172,8 @@ func NewManager(d Deps) *Manager {
 		Deps: d, limits: d.Limits, limiter: newLimiter(d.Limits), dialogues: newDialogues(), estimates: newEstimates(),
 		workers: map[string]*worker{}, counts: map[store.TurnStatus]int{}, verdicts: map[string]int{}, altering: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 	}
-	m.settings, m.memory = newSettingCache(d.Store, m.spawn), NewFacts(d.Store)
+	m.settings = newSettingCache(d.Store, m.spawn)
+	m.memory = &Facts{store: d.Store, settings: m.settings}
 	for _, t := range d.Registry.All() {
 		m.refs = m.refs || len(t.IDArguments) > 0
 	}

@@ -25,19 +25,16 @@ const (
 	mentionedMembers = 20
 )
 
-// factStore is what Facts keeps facts in.
-type factStore interface {
-	store.Memories
-	store.Settings
-}
-
 // Facts reads and changes long-term memory for people, whether they ask by command or through a tool: rights, limits and
 // the wish not to be remembered are looked at here and nowhere else. Errors that people may read are *Refusal. It is safe
 // for concurrent use.
-type Facts struct{ store factStore }
+type Facts struct {
+	store    store.Memories
+	settings *settingCache
+}
 
-// NewFacts returns the facts of a store.
-func NewFacts(s factStore) *Facts { return &Facts{s} }
+// Facts returns the manager's facts, for tools.
+func (m *Manager) Facts() *Facts { return m.memory }
 
 // Fact is a fact to add, and where it comes from. The author is the place's actor.
 type Fact struct {
@@ -218,10 +215,10 @@ func (f *Facts) mayRemember(ctx context.Context, p Place, m store.Memory) error 
 	return nil
 }
 
-// member reads what somebody has set for themselves, from the store itself: a wish not to be remembered holds at once,
-// in every process.
+// member reads what somebody has set for themselves. A wish not to be remembered holds at once; one that another process
+// has taken down holds here when the cache is read again, within a minute. Without knowing nothing is remembered.
 func (f *Facts) member(ctx context.Context, id string) (MemberSettings, error) {
-	values, err := f.store.SettingsOf(ctx, store.SettingMember, id)
+	values, err := f.settings.read(ctx, store.SettingMember, id)
 	if err != nil {
 		return MemberSettings{}, memoryAway(err)
 	}

@@ -207,6 +207,20 @@ func (s *memory) OpenApproval(ctx context.Context, a store.Approval) error {
 	return nil
 }
 
+func (s *memory) ShowApproval(ctx context.Context, token, messageID string) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for i := range s.approvals {
+		if s.approvals[i].Token == token {
+			s.approvals[i].MessageID = messageID
+		}
+	}
+	return nil
+}
+
 func (s *memory) DecideApproval(ctx context.Context, a store.Approval) (bool, error) {
 	unlock, err := s.use(ctx)
 	if err != nil {

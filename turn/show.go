@@ -120,9 +120,10 @@ type cards struct {
 
 // Show implements toolloop.Cards.
 func (c cards) Show(ctx context.Context, card Card) error {
+	c.m.opened(ctx, card)
 	message, err := c.s.Ask(ctx, card)
 	if err == nil {
-		c.m.opened(ctx, card, message)
+		c.m.shown(card.Token, message)
 	}
 	return err
 }

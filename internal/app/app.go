@@ -65,7 +65,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 }
 
 func (a *App) assemble(models []turn.Model) error {
-	tools, err := tools(a.store, a.opts.Practice)
+	tools, err := tools(a.store, func() *turn.Facts { return a.manager.Facts() }, a.opts.Practice)
 	if err != nil {
 		return fmt.Errorf("registering tools: %w", err)
 	}

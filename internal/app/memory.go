@@ -12,7 +12,7 @@ import (
 
 // memories lets the memory tools keep their facts where people keep theirs by command, under the same rules. Tools know
 // nothing of turns and stores.
-type memories struct{ facts *turn.Facts }
+type memories struct{ facts func() *turn.Facts }
 
 // Add implements memory.Store.
 func (m memories) Add(ctx context.Context, who memory.Scope, f memory.Fact) (memory.Fact, error) {
@@ -20,25 +20,25 @@ func (m memories) Add(ctx context.Context, who memory.Scope, f memory.Fact) (mem
 	if f.ServerWide {
 		scope = store.ScopeGuild
 	}
-	kept, _, err := m.facts.Add(ctx, placeOf(who), turn.Fact{Content: f.Content, Scope: scope, TurnID: f.TurnID, MessageID: f.MessageID})
+	kept, _, err := m.facts().Add(ctx, placeOf(who), turn.Fact{Content: f.Content, Scope: scope, TurnID: f.TurnID, MessageID: f.MessageID})
 	return factOf(kept), memoryError(err)
 }
 
 // Update implements memory.Store.
 func (m memories) Update(ctx context.Context, who memory.Scope, id int64, content string) (memory.Fact, error) {
-	kept, err := m.facts.Edit(ctx, placeOf(who), id, content)
+	kept, err := m.facts().Edit(ctx, placeOf(who), id, content)
 	return factOf(kept), memoryError(err)
 }
 
 // Delete implements memory.Store.
 func (m memories) Delete(ctx context.Context, who memory.Scope, id int64) (memory.Fact, error) {
-	gone, err := m.facts.Forget(ctx, placeOf(who), id)
+	gone, err := m.facts().Forget(ctx, placeOf(who), id)
 	return factOf(gone), memoryError(err)
 }
 
 // Find implements memory.Store.
 func (m memories) Find(ctx context.Context, who memory.Scope, text string, limit int) ([]memory.Fact, error) {
-	found, err := m.facts.List(ctx, placeOf(who), text, limit)
+	found, err := m.facts().List(ctx, placeOf(who), text, limit)
 	if err != nil {
 		return nil, memoryError(err)
 	}

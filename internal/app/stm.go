@@ -14,7 +14,7 @@ import (
 // shortTerm lets the short-term memory tool write what a channel has in mind.
 type shortTerm struct {
 	store store.ShortTerms
-	facts *turn.Facts
+	facts func() *turn.Facts
 }
 
 // Notes implements stm.Store.
@@ -32,7 +32,7 @@ func (s shortTerm) Notes(ctx context.Context, channelID string) ([]stm.Note, err
 
 // Write implements stm.Store.
 func (s shortTerm) Write(ctx context.Context, in stm.Origin, n stm.Note) error {
-	if err := s.facts.MayRemember(ctx, in.MemberID, n.Text); err != nil {
+	if err := s.facts().MayRemember(ctx, in.MemberID, n.Text); err != nil {
 		if r, ok := errors.AsType[*turn.Refusal](err); ok && r.Kind == turn.RefusedOptedOut {
 			return fmt.Errorf("%w: %w", stm.ErrOptedOut, err)
 		}

@@ -50,6 +50,17 @@ func (w *World) store(channel ID, f File) Attachment {
 	return a
 }
 
+// FileData returns what is in an attached file, false when there is none with this id.
+func (w *World) FileData(id ID) ([]byte, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, ok := w.files[id]
+	if !ok {
+		return nil, false
+	}
+	return slices.Clone(f.data), true
+}
+
 // serveAttachment is the CDN.
 func (s *Server) serveAttachment(rw http.ResponseWriter, r *http.Request) {
 	s.world.mu.Lock()

@@ -170,7 +170,7 @@ func (s *stage) optionValue(text string) any {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	return text
+	return s.names.written(text) // the client writes mentions in an option as it does in a message
 }
 
 // click presses the newest button with a label, as soon as there is one that can be pressed.

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -17,7 +18,7 @@ func seeVerbs() []verb {
 		{form: form("see nothing more"), clauses: with("privately to PERSON", placeClauses, "within TIME"), do: (*stage).seeNothing},
 		{form: form("see"), needsClause: true, check: checkContent, do: (*stage).see, clauses: with(contentClauses, "to nobody", "to LABEL",
 			"privately to PERSON", "edited", "deleted", "pinging nobody", "pinging PERSON", "with button WORD", "without buttons",
-			"with file WORD", placeClauses, "as NEWLABEL", "within TIME", "LABEL")},
+			"with file WORD", "holding TEXT", "not holding TEXT", placeClauses, "as NEWLABEL", "within TIME", "LABEL")},
 	}
 }
 
@@ -102,7 +103,19 @@ func later(a, b discordsim.ID) bool { return len(a) > len(b) || len(a) == len(b)
 
 // fits reports whether a message is what a step wants to see.
 func (s *stage) fits(st *step, m discordsim.Message) bool {
-	return !slices.ContainsFunc(st.clauses, func(c bound) bool { return !says(c, s.names.read(m.Content)) || !s.looks(c, m) })
+	return !slices.ContainsFunc(st.clauses, func(c bound) bool { return !says(c, s.names.read(m.Content)) || !s.looks(c, m) || !s.holds(c, m) })
+}
+
+// holds reports whether a message's files are as a clause wants them; true for clauses that say nothing about files.
+func (s *stage) holds(c bound, m discordsim.Message) bool {
+	if c.form != "holding TEXT" && c.form != "not holding TEXT" {
+		return true
+	}
+	found := slices.ContainsFunc(m.Attachments, func(a discordsim.Attachment) bool {
+		data, _ := s.world.FileData(a.ID)
+		return bytes.Contains(data, []byte(c.text("TEXT")))
+	})
+	return found == (c.form == "holding TEXT")
 }
 
 // looks reports whether a message is as a clause wants it, apart from its text.

@@ -19,6 +19,12 @@ func (db *DB) OpenApproval(ctx context.Context, a store.Approval) error {
 	}))
 }
 
+// ShowApproval implements store.Approvals.
+func (db *DB) ShowApproval(ctx context.Context, token, messageID string) error {
+	err := db.ask.ShowApproval(ctx, queries.ShowApprovalParams{Token: token, MessageID: messageID})
+	return db.fail(ctx, "note the message of an approval", err)
+}
+
 // DecideApproval implements store.Approvals.
 func (db *DB) DecideApproval(ctx context.Context, a store.Approval) (bool, error) {
 	const doing = "decide approval"

@@ -20,6 +20,12 @@ func (db *DB) OpenApproval(ctx context.Context, a store.Approval) error {
 	return db.fail(ctx, "open approval", err)
 }
 
+// ShowApproval implements store.Approvals.
+func (db *DB) ShowApproval(ctx context.Context, token, messageID string) error {
+	_, err := db.write.one(ctx, `UPDATE approvals SET message_id = ? WHERE token = ?`, messageID, token)
+	return db.fail(ctx, "note the message of an approval", err)
+}
+
 // DecideApproval implements store.Approvals.
 func (db *DB) DecideApproval(ctx context.Context, a store.Approval) (bool, error) {
 	const doing = "decide approval"

@@ -164,9 +164,18 @@ func approvals(t *testing.T, open func(t *testing.T) Engine) {
 		if e.Reopen != nil {
 			e = e.Reopen(t)
 		}
+		must(t, e.Approvals.ShowApproval(t.Context(), "unknown", "m"))
+		must(t, e.Approvals.ShowApproval(t.Context(), "early", "its message"))
+		early := card("early", 1)
+		early.MessageID = "its message"
+		running := begun("running", "c", 0)
+		must(t, e.Turns.BeginTurn(t.Context(), running))
+		waited := card("waited for", 6)
+		waited.TurnID = running.ID
+		must(t, e.Approvals.OpenApproval(t.Context(), waited))
 		all, err := e.Approvals.OpenApprovals(t.Context())
 		must(t, err)
-		if diff := cmp.Diff([]store.Approval{card("early", 1), card("late", 5)}, all); diff != "" {
+		if diff := cmp.Diff([]store.Approval{early, card("late", 5)}, all); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if _, err := e.Approvals.DecideApproval(t.Context(), card("late", 5)); !errors.Is(err, store.ErrInvalid) {
@@ -185,8 +194,14 @@ func approvals(t *testing.T, open func(t *testing.T) Engine) {
 		}
 		all, err = e.Approvals.OpenApprovals(t.Context())
 		must(t, err)
-		if diff := cmp.Diff([]store.Approval{card("early", 1)}, all); diff != "" {
+		if diff := cmp.Diff([]store.Approval{early}, all); diff != "" {
 			t.Errorf("left (-want +got):\n%s", diff)
+		}
+		must(t, e.Turns.FinishTurn(t.Context(), ended(running, store.TurnInterrupted)))
+		all, err = e.Approvals.OpenApprovals(t.Context())
+		must(t, err)
+		if diff := cmp.Diff([]store.Approval{early, waited}, all); diff != "" {
+			t.Errorf("when its turn has ended (-want +got):\n%s", diff)
 		}
 	})
 

@@ -3,6 +3,9 @@ INSERT INTO approvals (token, turn_id, call_key, guild_id, channel_id, message_i
     decider_member_id, reason, opened_at)
 VALUES (@token, @turn_id, @call_key, @guild_id, @channel_id, @message_id, @tool, @arguments, @owner_member_id, 'open', '', '', @opened_at);
 
+-- name: ShowApproval :exec
+UPDATE approvals SET message_id = @message_id WHERE token = @token;
+
 -- name: DecideApproval :execrows
 UPDATE approvals SET status = @status, decider_member_id = @decider_member_id, reason = @reason, decided_at = @decided_at
 WHERE token = @token AND status = 'open';

@@ -159,3 +159,17 @@ func (q *Queries) OpenApprovals(ctx context.Context) ([]Approval, error) {
 	}
 	return items, nil
 }
+
+const showApproval = `-- name: ShowApproval :exec
+UPDATE approvals SET message_id = $1 WHERE token = $2
+`
+
+type ShowApprovalParams struct {
+	MessageID string
+	Token     string
+}
+
+func (q *Queries) ShowApproval(ctx context.Context, arg ShowApprovalParams) error {
+	_, err := q.db.Exec(ctx, showApproval, arg.MessageID, arg.Token)
+	return err
+}
