@@ -270,4 +270,6 @@ func TestWithdraw(t *testing.T) {
 	must(t, tw.bot.Withdraw(t.Context(), gone, ""))
 }
 
-func noButtons(m discordsim.Message) bool { return len(m.Components) == 0 || string(m.Components) == "[]" }
+func noButtons(m discordsim.Message) bool {
+	return len(m.Components) == 0 || string(m.Components) == "[]"
+}

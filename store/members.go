@@ -158,7 +158,7 @@ func (r *ExportRoom) Turn(t Turn) bool {
 // Call says whether a call still fits.
 func (r *ExportRoom) Call(c Call) bool { return r.take(len(c.Arguments) + len(c.Result)) }
 
-// Full: something was left out.
+// Full reports whether something was left out.
 func (r *ExportRoom) Full() bool { return r.full }
 
 func (r *ExportRoom) take(n int) bool {

@@ -91,12 +91,6 @@ func clean(value any) any {
 	}
 }
 
-// exec runs a statement and returns how many rows it changed.
-func exec(ctx context.Context, on runner, text string, values args) (int64, error) {
-	tag, err := on.Exec(ctx, text, bind(values))
-	return tag.RowsAffected(), err
-}
-
 // query runs a statement and reads all of its rows.
 func query[T any](ctx context.Context, on runner, text string, values args, read pgx.RowToFunc[T]) ([]T, error) {
 	rows, err := on.Query(ctx, text, bind(values))
