@@ -104,6 +104,9 @@ func (a *App) Run(ctx context.Context) (err error) {
 	hearing := make(chan struct{})
 	go func() { defer close(hearing); a.hearKills(connected) }()
 	defer func() { disconnect(); <-hearing }()
+	pruning := make(chan struct{})
+	go func() { defer close(pruning); prune(connected, a.store, a.log) }()
+	defer func() { disconnect(); <-pruning }()
 	ended := make(chan error, 1)
 	go func() { ended <- a.bot.Run(connected) }()
 	select {

@@ -28,6 +28,7 @@ type stores interface {
 	store.Windows
 	store.Members
 	store.FleetingMembers
+	store.Pruner
 	store.Audit
 	store.Approvals
 	Close() error

@@ -21,7 +21,7 @@ func engine(t *testing.T, url string) storetest.Engine {
 	db := open(t, url)
 	return storetest.Engine{
 		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Members: db,
-		ShortTerms: db, Ledger: db, Audit: db, Approvals: db,
+		ShortTerms: db, Ledger: db, Audit: db, Approvals: db, Pruner: db,
 		Reopen: func(t *testing.T) storetest.Engine {
 			t.Helper()
 			if err := db.Close(); err != nil {

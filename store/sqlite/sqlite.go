@@ -62,6 +62,7 @@ var (
 	_ store.Ledger          = (*DB)(nil)
 	_ store.Audit           = (*DB)(nil)
 	_ store.Approvals       = (*DB)(nil)
+	_ store.Pruner          = (*DB)(nil)
 	_ store.Settings        = (*DB)(nil)
 	_ store.Claims          = (*DB)(nil)
 	_ store.Windows         = (*DB)(nil)

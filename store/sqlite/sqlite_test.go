@@ -16,7 +16,7 @@ func engine(t *testing.T, dir string) storetest.Engine {
 	db := open(t, dir)
 	return storetest.Engine{
 		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Claims: db, Windows: db, Rates: db,
-		Members: db, Fleeting: db, ShortTerms: db, Ledger: db, Audit: db, Approvals: db,
+		Members: db, Fleeting: db, ShortTerms: db, Ledger: db, Audit: db, Approvals: db, Pruner: db,
 		Reopen: func(t *testing.T) storetest.Engine {
 			t.Helper()
 			if err := db.Close(); err != nil {

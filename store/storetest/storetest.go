@@ -31,6 +31,7 @@ type Engine struct {
 	Ledger     store.Ledger
 	Audit      store.Audit
 	Approvals  store.Approvals
+	Pruner     store.Pruner
 	// Reopen closes the engine and opens it again over the same data, as a restart does; the receiver is not used any more.
 	Reopen func(t *testing.T) Engine
 }
@@ -66,6 +67,7 @@ func Run(t *testing.T, open func(t *testing.T) Engine) {
 	part("Ledger", func(e Engine) bool { return e.Ledger != nil }, ledger)
 	part("Audit", func(e Engine) bool { return e.Audit != nil }, audit)
 	part("Approvals", func(e Engine) bool { return e.Approvals != nil }, approvals)
+	part("Retention", func(e Engine) bool { return e.Pruner != nil }, retention)
 	part("Members", func(e Engine) bool { return e.Members != nil }, members)
 	part("Fleeting members", func(e Engine) bool { return e.Fleeting != nil }, fleetingMembers)
 	part("Text", func(e Engine) bool {
