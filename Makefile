@@ -48,7 +48,26 @@ test: ## run the tests; PKGS=./turn/... for some, REQUIRE_SERVICES=1 to accept n
 	else echo "race detector: on"; fi; \
 	echo "go test $$race -shuffle=on $(TESTFLAGS) $(PKGS)"; \
 	report=$$(mktemp); TEST_REPORT=$$report go test $$race -shuffle=on $(TESTFLAGS) $(PKGS); code=$$?; \
-	sort "$$report"; rm -f "$$report"; exit $$code
+	sort "$$report" | awk -F '\t' "$$LAY_OUT"; rm -f "$$report"; exit $$code
+
+# What the tests report: lines as they are, and the engines' parts of the conformance suite as one table.
+define LAY_OUT
+NF < 3 { print; next }
+{ engine = $$1; sub(/:.*/, "", engine) }
+!(engine in seen) { seen[engine] = 1; engines[++n] = engine }
+!($$2 in seen) { seen[$$2] = 1; parts[++m] = $$2 }
+{ result[$$2, engine] = $$3 }
+END {
+	if (!m) exit
+	printf "%-20s", "conformance"; for (i = 1; i <= n; i++) printf "%-10s", engines[i]; print ""
+	for (j = 1; j <= m; j++) {
+		printf "%-20s", parts[j]
+		for (i = 1; i <= n; i++) printf "%-10s", result[parts[j], engines[i]]
+		print ""
+	}
+}
+endef
+export LAY_OUT
 
 .PHONY: check
 check: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt $(TOOLS)/sqlc ## format, lint, vet, tidy, generated queries: what must be clean before a commit

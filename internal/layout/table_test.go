@@ -34,6 +34,7 @@ var table = []rule{
 	{pkg: "providers/internal/*", ours: []string{"internal/testreport", "providers"}},
 	{pkg: "migrations"},
 	{pkg: "store/*", ours: []string{"store", "migrations"}},
+	{pkg: "store/storetest", ours: []string{"store", "migrations", "internal/testreport"}},
 	{pkg: "store/postgres", ours: []string{"store", "migrations", "store/postgres/queries"}},
 	{pkg: "store/postgres/queries", ours: []string{"store"}}, // written by sqlc
 	{pkg: "tools/*", ours: []string{"registry", "internal/netguard"}},

@@ -43,10 +43,15 @@ const Writers = 64
 // with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) Engine) {
 	t.Helper()
+	var done matrix
+	t.Cleanup(done.print)
 	part := func(name string, has func(Engine) bool, run func(t *testing.T, open func(t *testing.T) Engine)) {
+		cell := done.add(name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			t.Cleanup(func() { cell.ended(t) })
 			if !has(open(t)) {
+				cell.absent()
 				t.Skipf("this engine has no %s", name)
 			}
 			run(t, open)
