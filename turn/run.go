@@ -18,6 +18,9 @@ import (
 // finishTimeout bounds what happens after a turn has ended: the last messages and the record.
 const finishTimeout = 30 * time.Second
 
+// stopPatience is how long a stopped turn holds its channel for its record.
+const stopPatience = time.Second
+
 // start begins a turn in its own goroutine, which tells the worker when it has ended.
 func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -60,7 +63,6 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 		result = m.guarded(ctx, r, surface, waiting, begun)
 	}
 	result, cause := judged(result, r.settle())
-	<-begun
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	delivered, err := safely(func() (Delivered, error) {
@@ -74,7 +76,9 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 	if errors.Is(delivered.Err, ErrUnreachable) && len(delivered.MessageIDs) == 0 && !abort.IsStop(cause) {
 		result.Status = store.TurnSkipped
 	}
-	m.effects(finish, r, record, result, delivered)
+	record = m.outcome(r, record, result, delivered)
+	m.dialogues.finished(record)
+	m.record(finish, cause, begun, func(ctx context.Context) { m.effects(ctx, r, record) })
 	r.close(result.Status)
 	m.ended(r, result, delivered)
 	return func() {
@@ -158,7 +162,10 @@ func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting ma
 		r.turn.Allow, r.turn.WindowTurns, r.turn.Switches, r.turn.Settings = p.allow, p.windowTurns, p.switches, p.settings
 		c := m.buildContext(ctx, r, p, waiting)
 		r.turn.Shared = registry.NewShared(nil, c.ids, nil)
-		<-begun // no call is journalled for a turn that is not there
+		select {
+		case <-begun: // no call is journalled for a turn that is not there
+		case <-ctx.Done():
+		}
 		return m.attempts(ctx, r, s, c, m.chain(p.channel.Model)), nil
 	})
 	if p, ok := errors.AsType[panicked](err); ok {
@@ -168,8 +175,31 @@ func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting ma
 	return res
 }
 
-// effects records the turn. Nothing here can fail it any more.
-func (m *Manager) effects(ctx context.Context, r *running, record store.Turn, res toolloop.Result, d Delivered) {
+// record runs a turn's effects, once its beginning is written. A stopped turn waits for them only for a moment: they go on
+// beside the channel, which must be free whatever the store does.
+func (m *Manager) record(ctx context.Context, cause abort.Cause, begun <-chan struct{}, effects func(ctx context.Context)) {
+	recorded := make(chan struct{})
+	m.owned.Go(func() {
+		defer close(recorded)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+		defer cancel()
+		<-begun
+		effects(ctx)
+	})
+	if !abort.IsStop(cause) {
+		<-recorded
+		return
+	}
+	patience := time.NewTimer(stopPatience)
+	defer patience.Stop()
+	select {
+	case <-recorded:
+	case <-patience.C:
+	}
+}
+
+// outcome is the record of a turn that has ended, as it is stored.
+func (m *Manager) outcome(r *running, record store.Turn, res toolloop.Result, d Delivered) store.Turn {
 	transcript, err := encodeTranscript(res.Messages, m.limits.HistoryMaxBytes)
 	if err != nil {
 		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.transcript_failed")
@@ -180,10 +210,14 @@ func (m *Manager) effects(ctx context.Context, r *running, record store.Turn, re
 	if res.Err != nil {
 		record.Error = res.Err.Error()
 	}
-	m.dialogues.finished(record)
+	return record
+}
+
+// effects stores how a turn ended. Nothing here can fail it any more.
+func (m *Manager) effects(ctx context.Context, r *running, record store.Turn) {
 	var billing sync.WaitGroup // beside the record, so that it takes no time of its own
 	billing.Go(func() { m.bill(ctx, r, record) })
-	_, err = safely(func() (struct{}, error) { return struct{}{}, m.Store.FinishTurn(ctx, record) })
+	_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.FinishTurn(ctx, record) })
 	if err != nil {
 		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_closed")
 	}

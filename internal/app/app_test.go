@@ -19,7 +19,12 @@ import (
 	"github.com/parleybot/parley/turn"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(childBot())
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // TestWholeBot starts the real bot on a simulated Discord, asks it to remember something and to recall it, and ends it.
 func TestWholeBot(t *testing.T) {

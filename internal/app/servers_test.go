@@ -69,8 +69,20 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
+// watch is told every event of every turn.
+type watch func(turn.Event)
+
+// Observe implements turn.Observer.
+func (w watch) Observe(e turn.Event) { w(e) }
+
 // open makes a bot for this home from the environment.
 func (h *home) open(t *testing.T, environ ...string) *app.App {
+	t.Helper()
+	return h.openWatched(t, func(turn.Event) {}, environ...)
+}
+
+// openWatched is open with an observer.
+func (h *home) openWatched(t *testing.T, w watch, environ ...string) *app.App {
 	t.Helper()
 	cfg, _, err := config.Load(append([]string{"DISCORD_TOKEN=" + h.world.Token(), "MODEL=rehearsal", "SHUTDOWN_GRACE_MS=0"}, environ...))
 	if err != nil {
@@ -78,6 +90,7 @@ func (h *home) open(t *testing.T, environ ...string) *app.App {
 	}
 	a, err := app.New(t.Context(), app.Options{
 		Config: cfg, Log: zerolog.New(testWriter{t}), DiscordAPI: h.sim.URL(), Practice: true, Version: "test",
+		Observers: []turn.Observer{w},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -145,32 +158,6 @@ func (h *home) said() []string {
 	return all
 }
 
-// TestKillReachesAnotherProcess: a turn runs in one App, the kill arrives at another that shares its servers.
-func TestKillReachesAnotherProcess(t *testing.T) {
-	t.Parallel()
-	environ := servers(t)
-	h := newHome(t)
-	runs, hears := h.open(t, environ...), h.open(t, environ...)
-	t.Cleanup(func() {
-		if err := hears.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	run(t, runs)
-	h.ask(t, `say one moment; call slow_task {"seconds":60}`)
-	h.must(t, "one moment")
-	req := turn.KillRequest{ChannelID: string(h.channel), GuildID: string(h.guild), Actor: turn.Actor{ID: string(h.ada.ID), Name: "Ada"}}
-	for range 20 { // the first order may come before the other process listens
-		if report := app.Kill(t.Context(), hears, req); len(report.Killed) > 0 {
-			t.Fatalf("the turn ran in the wrong process: %+v", report)
-		}
-		if h.says(t, "topped", 500*time.Millisecond) {
-			return
-		}
-	}
-	t.Errorf("the kill did not arrive; said: %q", h.said())
-}
-
 // behind puts a proxy in front of both servers and returns the environment that leads through them.
 func behind(t *testing.T) (environ []string, database, cache *storetest.Proxy) {
 	t.Helper()
@@ -220,30 +207,6 @@ func TestStoresAway(t *testing.T) {
 			t.Errorf("what was not stored is told as stored: %q", line)
 		}
 	}
-}
-
-// TestSilentStoresHoldNoKill: with both servers silent a kill still ends the turn.
-func TestSilentStoresHoldNoKill(t *testing.T) {
-	t.Parallel()
-	environ, database, cache := behind(t)
-	h := newHome(t)
-	a := h.open(t, environ...)
-	run(t, a)
-	h.ask(t, `say one moment; call slow_task {"seconds":60}`)
-	h.must(t, "one moment")
-	database.Silence()
-	cache.Silence()
-	defer database.Speak()
-	defer cache.Speak()
-	req := turn.KillRequest{ChannelID: string(h.channel), GuildID: string(h.guild), Actor: turn.Actor{ID: string(h.ada.ID), Name: "Ada"}}
-	begin := time.Now()
-	if report := app.Kill(t.Context(), a, req); len(report.Killed) != 1 {
-		t.Errorf("killed: %+v", report)
-	}
-	if took := time.Since(begin); took > time.Second {
-		t.Errorf("the kill took %v", took)
-	}
-	h.must(t, "topped")
 }
 
 // TestRoundTrips counts what a turn asks of the servers on a warm channel, against the aims of the design.
