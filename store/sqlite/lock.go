@@ -55,4 +55,6 @@ func holder(path string) string {
 	return fmt.Sprintf(" (process %d)", pid)
 }
 
-func (l *lock) release() error { return l.file.Close() }
+// release unlocks before it closes: a child process that is just being started shares the open file until it has become
+// another program, and closing alone would leave the folder locked that long.
+func (l *lock) release() error { return errors.Join(unlock(l.file), l.file.Close()) }

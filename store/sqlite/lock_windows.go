@@ -19,3 +19,6 @@ func tryLock(file *os.File) error {
 	}
 	return err
 }
+
+// unlock does nothing: children don't share the handle, and closing it unlocks.
+func unlock(*os.File) error { return nil }
