@@ -137,19 +137,19 @@ func (p *Playground) play(ctx context.Context, up func()) (*wish, error) {
 	case err := <-ended:
 		return nil, botEnded(ctx, err)
 	case <-ctx.Done():
-		return nil, waitForEnd(ctx, ended)
+		return nil, waitForEnd(ctx, ended, stopWithin)
 	case <-late.C:
 		leave()
-		return nil, errors.Join(fmt.Errorf("the bot was not ready after %s", readyWithin), waitForEnd(playing, ended))
+		return nil, errors.Join(fmt.Errorf("the bot was not ready after %s", readyWithin), waitForEnd(playing, ended, stopWithin))
 	}
 	up()
 	select {
 	case err := <-ended:
 		return nil, botEnded(ctx, err)
 	case <-ctx.Done():
-		return nil, waitForEnd(ctx, ended)
+		return nil, waitForEnd(ctx, ended, stopWithin)
 	case w := <-p.models.wishes:
 		leave()
-		return w, waitForEnd(playing, ended)
+		return w, waitForEnd(playing, ended, readyWithin) // the process goes on, so a slow machine may take its time
 	}
 }

@@ -21,7 +21,7 @@ const DefaultAddr = "127.0.0.1:7788"
 const (
 	// readyWithin is how long the bot may take to come up before the page opens.
 	readyWithin = 20 * time.Second
-	// stopWithin is how long the bot may take to end; the process must be gone 2 s after it was told to.
+	// stopWithin is how long the bot may take to end with the process, which must be gone 2 s after it was told to.
 	stopWithin = 1500 * time.Millisecond
 	// closeWithin is how long open requests may take to end after the bot has.
 	closeWithin = 250 * time.Millisecond
@@ -114,14 +114,14 @@ func (p *Playground) Run(ctx context.Context, ready func()) error {
 }
 
 // waitForEnd waits for a bot that was told to end.
-func waitForEnd(ctx context.Context, ended <-chan error) error {
-	late := time.NewTimer(stopWithin)
+func waitForEnd(ctx context.Context, ended <-chan error, within time.Duration) error {
+	late := time.NewTimer(within)
 	defer late.Stop()
 	select {
 	case err := <-ended:
 		return botEnded(ctx, err)
 	case <-late.C:
-		return fmt.Errorf("the bot did not stop within %s", stopWithin)
+		return fmt.Errorf("the bot did not stop within %s", within)
 	}
 }
 
