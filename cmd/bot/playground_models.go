@@ -44,7 +44,8 @@ func (c *choices) add(m playground.Model, setup config.Config) {
 }
 
 // chooseModels finds what can answer: the model that the environment names, the built-in one, and what an Ollama on this
-// machine has. That one is offered and never taken. A server without a MODEL is asked which it has, and the first is used.
+// machine has. That one is offered and never taken. A server without a MODEL is asked which it has, and the first is used;
+// a key without a MODEL means the vendor's usual one.
 func chooseModels(ctx context.Context, cfg config.Config, ollama string) choices {
 	c := choices{setup: map[string]config.Config{}}
 	env := cfg.Model
@@ -71,6 +72,9 @@ func chooseModels(ctx context.Context, cfg config.Config, ollama string) choices
 				}
 				c.add(playground.Model{ID: "env:" + written, Name: name, From: "at " + v.BaseVariable}, with(written))
 			}
+		case !v.Key.IsZero() && v.Usual != "":
+			written := v.Name + ":" + v.Usual
+			c.add(playground.Model{ID: "env:" + written, Name: written, From: v.KeyVariable + " is set; MODEL chooses another"}, with(written))
 		case !v.Key.IsZero():
 			c.remark = v.KeyVariable + " is set, but MODEL is not; set it to use that, such as MODEL=" + v.Name + ":NAME."
 		}

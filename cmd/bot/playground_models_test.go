@@ -92,9 +92,11 @@ func TestPlaygroundModelOfTheEnvironment(t *testing.T) {
 		"named":                {[]string{"MODEL=gpt-test", "OPENAI_API_KEY=k"}, url, "env rehearsal ollama:first-test ollama:second-test", ""},
 		"a server":             {[]string{"OPENAI_BASE_URL=" + url + "/v1"}, "", "env:first-test env:second-test rehearsal", ""},
 		"a server of a vendor": {[]string{"GROQ_BASE_URL=" + url + "/v1", "GROQ_API_KEY=k"}, "", "env:groq:first-test env:groq:second-test rehearsal", ""},
-		"another key":          {[]string{"ANTHROPIC_API_KEY=k"}, "", "rehearsal", "MODEL=anthropic:NAME"},
+		"another key":          {[]string{"ANTHROPIC_API_KEY=k"}, "", "env:anthropic:claude-haiku-4-5 rehearsal", ""},
+		"two keys":             {[]string{"GROQ_API_KEY=k", "OPENAI_API_KEY=k"}, "", "env:openai:gpt-4.1-mini env:groq:llama-3.3-70b-versatile rehearsal", ""},
+		"a key with no usual":  {[]string{"VERCEL_API_KEY=k"}, "", "rehearsal", "MODEL=vercel:NAME"},
 		"a server that lies":   {[]string{"OPENAI_BASE_URL=" + url + "/nothing"}, "", "rehearsal", "lists no model"},
-		"a key alone":          {[]string{"OPENAI_API_KEY=k"}, "", "rehearsal", "MODEL is not"},
+		"a key alone":          {[]string{"OPENAI_API_KEY=k"}, "", "env:openai:gpt-4.1-mini rehearsal", ""},
 		"no Ollama there":      {nil, "http://127.0.0.1:1", "rehearsal", ""},
 		"rehearsal":            {[]string{"MODEL=rehearsal", "OPENAI_API_KEY=k"}, "", "rehearsal", ""},
 	} {

@@ -69,6 +69,8 @@ type Vendor struct {
 	BaseURL string
 	// Local services run on the operator's own machine and want no key.
 	Local bool
+	// Usual is a small, general model of the service, for the playground with a key and no MODEL; "" where none is named.
+	Usual string
 	// KeyVariable and BaseVariable are where Key and BaseURL come from.
 	KeyVariable, BaseVariable string
 }
@@ -76,14 +78,14 @@ type Vendor struct {
 // Vendors lists the services in the order in which people are told of them.
 func (s Services) Vendors() []Vendor {
 	return []Vendor{
-		{Name: OpenAI, Key: s.OpenAIKey, BaseURL: s.OpenAIURL, KeyVariable: "OPENAI_API_KEY", BaseVariable: "OPENAI_BASE_URL"},
-		{Name: "anthropic", Key: s.AnthropicKey, BaseURL: s.AnthropicURL, KeyVariable: "ANTHROPIC_API_KEY", BaseVariable: "ANTHROPIC_BASE_URL"},
-		{Name: "openrouter", Key: s.OpenRouterKey, BaseURL: s.OpenRouterURL, KeyVariable: "OPENROUTER_API_KEY", BaseVariable: "OPENROUTER_BASE_URL"},
-		{Name: "groq", Key: s.GroqKey, BaseURL: s.GroqURL, KeyVariable: "GROQ_API_KEY", BaseVariable: "GROQ_BASE_URL"},
-		{Name: "deepseek", Key: s.DeepSeekKey, BaseURL: s.DeepSeekURL, KeyVariable: "DEEPSEEK_API_KEY", BaseVariable: "DEEPSEEK_BASE_URL"},
-		{Name: "mistral", Key: s.MistralKey, BaseURL: s.MistralURL, KeyVariable: "MISTRAL_API_KEY", BaseVariable: "MISTRAL_BASE_URL"},
-		{Name: "xai", Key: s.XAIKey, BaseURL: s.XAIURL, KeyVariable: "XAI_API_KEY", BaseVariable: "XAI_BASE_URL"},
-		{Name: "gemini", Key: s.GeminiKey, BaseURL: s.GeminiURL, KeyVariable: "GEMINI_API_KEY", BaseVariable: "GEMINI_BASE_URL"},
+		{Name: OpenAI, Usual: "gpt-4.1-mini", Key: s.OpenAIKey, BaseURL: s.OpenAIURL, KeyVariable: "OPENAI_API_KEY", BaseVariable: "OPENAI_BASE_URL"},
+		{Name: "anthropic", Usual: "claude-haiku-4-5", Key: s.AnthropicKey, BaseURL: s.AnthropicURL, KeyVariable: "ANTHROPIC_API_KEY", BaseVariable: "ANTHROPIC_BASE_URL"},
+		{Name: "openrouter", Usual: "openrouter/auto", Key: s.OpenRouterKey, BaseURL: s.OpenRouterURL, KeyVariable: "OPENROUTER_API_KEY", BaseVariable: "OPENROUTER_BASE_URL"},
+		{Name: "groq", Usual: "llama-3.3-70b-versatile", Key: s.GroqKey, BaseURL: s.GroqURL, KeyVariable: "GROQ_API_KEY", BaseVariable: "GROQ_BASE_URL"},
+		{Name: "deepseek", Usual: "deepseek-chat", Key: s.DeepSeekKey, BaseURL: s.DeepSeekURL, KeyVariable: "DEEPSEEK_API_KEY", BaseVariable: "DEEPSEEK_BASE_URL"},
+		{Name: "mistral", Usual: "mistral-small-latest", Key: s.MistralKey, BaseURL: s.MistralURL, KeyVariable: "MISTRAL_API_KEY", BaseVariable: "MISTRAL_BASE_URL"},
+		{Name: "xai", Usual: "grok-3-mini", Key: s.XAIKey, BaseURL: s.XAIURL, KeyVariable: "XAI_API_KEY", BaseVariable: "XAI_BASE_URL"},
+		{Name: "gemini", Usual: "gemini-2.5-flash", Key: s.GeminiKey, BaseURL: s.GeminiURL, KeyVariable: "GEMINI_API_KEY", BaseVariable: "GEMINI_BASE_URL"},
 		{Name: "zai", Key: s.ZAIKey, BaseURL: s.ZAIURL, KeyVariable: "ZAI_API_KEY", BaseVariable: "ZAI_BASE_URL"},
 		{Name: "vercel", Key: s.VercelKey, BaseURL: s.VercelURL, KeyVariable: "VERCEL_API_KEY", BaseVariable: "VERCEL_BASE_URL"},
 		{Name: "huggingface", Key: s.HuggingFaceKey, BaseURL: s.HuggingFaceURL, KeyVariable: "HUGGINGFACE_API_KEY", BaseVariable: "HUGGINGFACE_BASE_URL"},
