@@ -50,7 +50,7 @@ func (h *home) runChild(t *testing.T, environ ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self) //nolint:gosec,noctx // itself; it is ended below
+	cmd := exec.Command(self) //nolint:gosec // itself; it is ended below
 	cmd.Env = append(environ, childEnv+"=1", "DISCORD_TOKEN="+h.world.Token(), "MODEL=rehearsal", "SHUTDOWN_GRACE_MS=0",
 		"DISCORD_API_URL="+h.sim.URL(), "HOME="+t.TempDir())
 	logs, err := cmd.StderrPipe()
