@@ -42,6 +42,8 @@ type Config struct {
 type Deps struct {
 	// Commands remembers the registered commands; nil registers them once per process.
 	Commands CommandHash
+	// Budget is shared with the other processes of the same bot; nil when there are none.
+	Budget Budget
 }
 
 // Turns is what the edge needs of the turns. No method but Kill and those of Settings, Memory and Privacy may wait.
@@ -126,7 +128,7 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 	// Many channels are written to at once, and all of it goes to one host.
 	transport.MaxIdleConnsPerHost = 64
 	return &Bot{
-		cfg: cfg, deps: deps, log: cfg.Log, transport: transport, rest: newRestClient(cfg, transport),
+		cfg: cfg, deps: deps, log: cfg.Log, transport: transport, rest: newRestClient(cfg, deps.Budget, transport),
 		started: time.Now(), identity: &identity{}, guilds: newGuilds(), backfill: newBackfill(), cards: newCards(), questions: newQuestions(),
 		refusals: newRefusals(), stops: newStops(),
 		events: make(chan event, queueSize), ready: make(chan struct{}), filling: make(chan struct{}, backfillAtOnce),

@@ -37,6 +37,7 @@ func (r route) key() string { return r.method + " " + r.template }
 // they came, which keeps the messages of a channel in order also when one of them has to wait. Safe for concurrent use.
 type limiter struct {
 	global *rate.Limiter
+	shared *sharedBudget // nil when this process is the only one
 
 	mu          sync.Mutex
 	pausedUntil time.Time // no request at all before that (a global 429)
@@ -142,7 +143,7 @@ func (p *pass) wait(ctx context.Context) error {
 	if err := p.l.global.Wait(ctx); err != nil {
 		return fmt.Errorf("waiting for the global rate limit: %w", err)
 	}
-	return nil
+	return p.l.shared.wait(ctx)
 }
 
 // reserve takes one request of the window, or says how long to wait for it.

@@ -56,7 +56,9 @@ type restClient struct {
 	rejected   chan struct{} // closed when Discord answered 401 to the bot's token
 }
 
-func newRestClient(cfg Config, transport http.RoundTripper) *restClient {
+func newRestClient(cfg Config, budget Budget, transport http.RoundTripper) *restClient {
+	limiter := newLimiter()
+	limiter.shared = newSharedBudget(budget, cfg.Log)
 	follow := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &restClient{
 		base:     strings.TrimRight(cfg.APIBase, "/") + "/api/v10",
@@ -64,7 +66,7 @@ func newRestClient(cfg Config, transport http.RoundTripper) *restClient {
 		agent:    "DiscordBot (https://github.com/parleybot/parley, " + cfg.Version + ")",
 		http:     &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: follow},
 		uploads:  &http.Client{Transport: transport, Timeout: uploadTimeout, CheckRedirect: follow},
-		limiter:  newLimiter(),
+		limiter:  limiter,
 		log:      cfg.Log,
 		rejected: make(chan struct{}),
 	}

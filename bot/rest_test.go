@@ -35,7 +35,7 @@ func newScript(t *testing.T, steps ...func(http.ResponseWriter)) *script {
 	t.Cleanup(srv.Close)
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	s.client = newRestClient(Config{APIBase: srv.URL, Token: "secret", Version: "test", Log: zerolog.Nop()}, transport)
+	s.client = newRestClient(Config{APIBase: srv.URL, Token: "secret", Version: "test", Log: zerolog.Nop()}, nil, transport)
 	return s
 }
 
@@ -163,7 +163,7 @@ func TestLostAcknowledgement(t *testing.T) {
 
 func TestNetworkErrorsHideTheURL(t *testing.T) {
 	t.Parallel()
-	c := newRestClient(Config{APIBase: "http://127.0.0.1:1", Token: "secret", Log: zerolog.Nop()}, &http.Transport{})
+	c := newRestClient(Config{APIBase: "http://127.0.0.1:1", Token: "secret", Log: zerolog.Nop()}, nil, &http.Transport{})
 	r := &reply{rest: c, id: "1", application: "1", token: "interaction-secret", log: zerolog.Nop()}
 	if err := r.followUp(t.Context(), privately("x")); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
@@ -205,7 +205,7 @@ func TestUploads(t *testing.T) {
 	defer srv.Close()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	c := newRestClient(Config{APIBase: srv.URL, Log: zerolog.Nop()}, transport)
+	c := newRestClient(Config{APIBase: srv.URL, Log: zerolog.Nop()}, nil, transport)
 	m := newMessage("see").with(delivery.File{Name: `a"b.md`, Data: []byte("# data")})
 	id, err := c.create(t.Context(), "1", m)
 	if err != nil || id != "9" || !strings.Contains(form, `"attachments":[{"id":"0","filename":"a\"b.md"}]`) || !strings.HasSuffix(form, `a"b.md # data`) {

@@ -72,7 +72,7 @@ func (a *App) assemble(models []turn.Model) error {
 	a.bot, err = bot.New(bot.Config{
 		Token: a.opts.Config.Discord.Token.Reveal(), APIBase: a.opts.DiscordAPI, Version: a.opts.Version, Log: a.log,
 		LogChannel: func(guildID string) string { return a.manager.LogChannel(guildID) },
-	}, bot.Deps{Commands: commandHash{a.store}})
+	}, bot.Deps{Commands: commandHash{a.store}, Budget: a.store.budget()})
 	if err != nil {
 		return err
 	}

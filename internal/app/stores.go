@@ -36,6 +36,8 @@ type stores interface {
 	kills() store.KillBus
 	// rates counts for all processes of the same bot; nil when there is only one.
 	rates() store.Rates
+	// budget is what all processes of the same bot may send to Discord; nil when there is only one.
+	budget() store.Budget
 	// place says where it is, for people.
 	place() string
 }
@@ -50,6 +52,8 @@ func (embedded) kills() store.KillBus { return nil }
 
 // rates is nil too: what one process counts by itself needs no writing to a file.
 func (embedded) rates() store.Rates { return nil }
+
+func (embedded) budget() store.Budget { return nil }
 
 func (e embedded) place() string { return "the embedded store in " + e.dir }
 
@@ -71,6 +75,8 @@ func (s servers) Close() error { return errors.Join(s.remembered.Close(), s.flee
 func (s servers) kills() store.KillBus { return s.fleeting }
 
 func (s servers) rates() store.Rates { return s.fleeting }
+
+func (s servers) budget() store.Budget { return s.fleeting }
 
 func (s servers) place() string {
 	return "the database " + s.remembered.Name() + " with Redis at " + s.fleeting.Name()
