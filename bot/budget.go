@@ -3,23 +3,20 @@ package bot
 import (
 	"context"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/time/rate"
+
+	"github.com/parleybot/parley/store"
 )
 
 const (
-	// ownPerSecond is what a process sends without asking, so that a quiet bot never asks. It comes on top of what the
-	// processes share: two that are both busy were measured at up to 86 requests in one second, over Discord's 50.
-	ownPerSecond = 5
-	// sharedPerSecond is what all processes together send beyond that.
-	sharedPerSecond = globalPerSecond - ownPerSecond
-	// budgetBatch is how many requests are asked for at once. What is not sent within budgetFresh is lost.
-	budgetBatch = 10
-	budgetFresh = time.Second
+	// budgetBatch bounds for how many requests is asked at once, so that a process with many takes no second from the others.
+	budgetBatch = globalPerSecond / 5
+	// budgetFresh is how late a request may still use its time: much later, it would go beside the requests after it.
+	budgetFresh = 50 * time.Millisecond
 	// budgetPatience bounds one question; after one without an answer nobody is asked for budgetRetry.
 	budgetPatience = 300 * time.Millisecond
 	budgetRetry    = 5 * time.Second
@@ -27,77 +24,74 @@ const (
 
 // Budget spaces the requests that all processes of one bot send; see store.Budget.
 type Budget interface {
-	TakeRequests(ctx context.Context, n, perSecond int, now time.Time) (wait time.Duration, err error)
+	TakeRequests(ctx context.Context, n int, pace store.Pace, now time.Time) (waits []time.Duration, err error)
 }
 
-// sharedBudget keeps this process within what all processes of the bot may send. While nobody answers, the process's own
-// limit is all that holds. A nil one never waits. Safe for concurrent use.
+// sharedBudget keeps all processes of the bot together within what Discord grants it. Each request waits for a time of its
+// own that the budget gives; requests that wait together are asked for together. While nobody answers, each process's own
+// pace is all that holds. A nil one never waits. Safe for concurrent use.
 type sharedBudget struct {
-	budget Budget
-	log    zerolog.Logger
-	own    *rate.Limiter
-	asking *semaphore.Weighted // FIFO; held over a question and its wait, so that those behind wait too
+	budget  Budget
+	log     zerolog.Logger
+	waiting atomic.Int64 // requests in wait
 
-	mu      sync.Mutex
-	stock   int
-	freshTo time.Time
-	awayTo  time.Time
+	turn   *semaphore.Weighted // FIFO, held until the request may go, so that nobody asks for the far future; guards what follows
+	times  []time.Time         // granted and not used yet, in order
+	awayTo time.Time
 }
 
 func newSharedBudget(b Budget, log zerolog.Logger) *sharedBudget {
 	if b == nil {
 		return nil
 	}
-	return &sharedBudget{budget: b, log: log, own: rate.NewLimiter(ownPerSecond, ownPerSecond), asking: semaphore.NewWeighted(1)}
+	return &sharedBudget{budget: b, log: log, turn: semaphore.NewWeighted(1)}
 }
 
-// wait returns when one more request may be sent, or with ctx's end.
+// wait returns when one more request may be sent, or when ctx ends or would end before.
 func (s *sharedBudget) wait(ctx context.Context) error {
-	if s == nil || s.own.Allow() {
+	if s == nil {
 		return nil
 	}
-	if err := s.asking.Acquire(ctx, 1); err != nil {
+	s.waiting.Add(1)
+	defer s.waiting.Add(-1)
+	if err := s.turn.Acquire(ctx, 1); err != nil {
 		return fmt.Errorf("waiting for the requests before this one: %w", err)
 	}
-	defer s.asking.Release(1)
-	if s.spend(time.Now()) {
+	defer s.turn.Release(1)
+	for len(s.times) > 0 && time.Since(s.times[0]) > budgetFresh {
+		s.times = s.times[1:] // who wanted it has given up
+	}
+	if len(s.times) == 0 {
+		s.ask(ctx)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("asking for the shared rate limit: %w", context.Cause(ctx))
+	}
+	if len(s.times) == 0 {
 		return nil
 	}
-	asking, cancel := context.WithTimeout(ctx, budgetPatience)
-	defer cancel()
-	d, err := s.budget.TakeRequests(asking, budgetBatch, sharedPerSecond, time.Now())
-	if ctx.Err() != nil {
-		return fmt.Errorf("waiting for the shared rate limit: %w", context.Cause(ctx))
+	if err := pauseWithin(ctx, time.Until(s.times[0])); err != nil {
+		return err // the time is left to the next request
 	}
-	s.learn(d, err, time.Now())
-	if err := pause(ctx, d); err != nil {
-		return fmt.Errorf("waiting for the shared rate limit: %w", err)
-	}
+	s.times = s.times[1:]
 	return nil
 }
 
-// spend takes one request of the stock; it also answers true while nobody can be asked.
-func (s *sharedBudget) spend(now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now.Before(s.awayTo) {
-		return true
-	}
-	if s.stock == 0 || !now.Before(s.freshTo) {
-		return false
-	}
-	s.stock--
-	return true
-}
-
-// learn keeps what an answer granted beyond the request that asked.
-func (s *sharedBudget) learn(wait time.Duration, err error, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		s.stock, s.awayTo = 0, now.Add(budgetRetry)
-		s.log.Warn().Err(err).Dur("next", budgetRetry).Msg("rest.budget_away")
+// ask asks for the times of the requests that wait, unless nobody answered lately.
+func (s *sharedBudget) ask(ctx context.Context) {
+	if time.Now().Before(s.awayTo) {
 		return
 	}
-	s.stock, s.freshTo = budgetBatch-1, now.Add(wait+budgetFresh)
+	asking, cancel := context.WithTimeout(ctx, budgetPatience)
+	defer cancel()
+	// The zero time: of the budget's clock, which all processes share.
+	waits, err := s.budget.TakeRequests(asking, int(min(s.waiting.Load(), budgetBatch)), store.Pace{PerSecond: globalPerSecond, Burst: globalBurst}, time.Time{})
+	now := time.Now()
+	for _, d := range waits {
+		s.times = append(s.times, now.Add(d))
+	}
+	if err != nil && ctx.Err() == nil {
+		s.awayTo = now.Add(budgetRetry)
+		s.log.Warn().Err(err).Dur("next", budgetRetry).Msg("rest.budget_away")
+	}
 }

@@ -13,8 +13,11 @@ import (
 )
 
 const (
-	// globalPerSecond stays below the 50 requests a second that Discord grants a bot.
+	// Discord grants a bot 50 requests a second, wherever that second begins. So many a second, and after silence so many
+	// at once, are 50 together. Spread out like this, what is late by a tenth of a second still breaks no limit: where all of
+	// a second go at once, the next second's may meet them.
 	globalPerSecond = 45
+	globalBurst     = 5
 	// laneIdle is how long the state of an unused lane is kept; interaction tokens make a new lane each.
 	laneIdle = time.Minute
 	// sweepEvery is the number of requests between two sweeps of what is idle.
@@ -60,7 +63,7 @@ type window struct {
 
 func newLimiter() *limiter {
 	return &limiter{
-		global:  rate.NewLimiter(globalPerSecond, globalPerSecond),
+		global:  rate.NewLimiter(globalPerSecond, globalBurst),
 		lanes:   map[string]*lane{},
 		hashes:  map[string]string{},
 		windows: map[string]*window{},
@@ -122,28 +125,29 @@ func (p *pass) leave() {
 	p.l.forget(p.lane)
 }
 
-// wait returns when the request may be sent, and takes its place in the counts. It gives up at once when the wait would
-// outlast ctx's deadline.
+// wait returns when the request may be sent, and takes its place in the counts. It gives up as soon as it is known that
+// the wait would outlast ctx's deadline.
 func (p *pass) wait(ctx context.Context) error {
 	for {
 		d := p.l.reserve(p.route, time.Now())
 		if d <= 0 {
 			break
 		}
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
-			return fmt.Errorf("rate limit of %s for another %s: %w", p.route.key(), d.Round(time.Millisecond), context.DeadlineExceeded)
-		}
-		if err := pause(ctx, d); err != nil {
+		if err := pauseWithin(ctx, d); err != nil {
 			return fmt.Errorf("waiting for the rate limit of %s: %w", p.route.key(), err)
 		}
 	}
 	if p.route.free {
 		return nil
 	}
+	if err := p.l.shared.wait(ctx); err != nil {
+		return fmt.Errorf("waiting for the global rate limit: %w", err)
+	}
+	// Last, since it counts what really goes: a process that is slow uses late and together what it was given one by one.
 	if err := p.l.global.Wait(ctx); err != nil {
 		return fmt.Errorf("waiting for the global rate limit: %w", err)
 	}
-	return p.l.shared.wait(ctx)
+	return nil
 }
 
 // reserve takes one request of the window, or says how long to wait for it.
@@ -244,4 +248,15 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// pauseWithin is pause, but gives up at once when the wait would outlast ctx's deadline.
+func pauseWithin(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
+		return fmt.Errorf("another %s: %w", d.Round(time.Millisecond), context.DeadlineExceeded)
+	}
+	return pause(ctx, d)
 }

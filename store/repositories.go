@@ -142,9 +142,14 @@ type KillBus interface {
 	SubscribeKills(ctx context.Context, listening func(), receive func(order []byte)) error
 }
 
+// Pace is how fast requests may follow each other: PerSecond of them spread evenly, and Burst at once after silence. Both are
+// at least 1. No second, wherever it begins, has more than their sum.
+type Pace struct{ PerSecond, Burst int }
+
 // Budget spaces the requests that all processes of one bot send.
 type Budget interface {
-	// TakeRequests asks for n requests at a pace of perSecond and returns how long to wait before sending them; they are
-	// spent in any case. After silence, up to one second's worth needs no wait.
-	TakeRequests(ctx context.Context, n, perSecond int, now time.Time) (time.Duration, error)
+	// TakeRequests gives n requests each its time, keeping the pace, and returns how long to wait for it, in order. The
+	// times are spent in any case. A zero now is the store's own clock, which processes on several machines share whatever
+	// theirs say.
+	TakeRequests(ctx context.Context, n int, pace Pace, now time.Time) (waits []time.Duration, err error)
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // servers gives the test a database and a prefix in Redis, as environment.
-func servers(t *testing.T) []string {
+func servers(t testing.TB) []string {
 	t.Helper()
 	database := pgtest.Database(t, migrations.Postgres(), func(ctx context.Context, url string) error {
 		return postgres.Migrate(ctx, postgres.Config{URL: url})
@@ -249,8 +249,8 @@ func TestRoundTrips(t *testing.T) {
 // the bot knows nothing of it any more.
 func TestEraseMember(t *testing.T) {
 	t.Parallel()
-	for name, environ := range map[string]func(t *testing.T) []string{
-		"embedded": func(t *testing.T) []string { t.Helper(); return []string{"DATA_DIR=" + t.TempDir()} },
+	for name, environ := range map[string]func(t testing.TB) []string{
+		"embedded": func(t testing.TB) []string { t.Helper(); return []string{"DATA_DIR=" + t.TempDir()} },
 		"servers":  servers,
 	} {
 		t.Run(name, func(t *testing.T) {

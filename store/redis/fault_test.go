@@ -86,7 +86,7 @@ func TestCut(t *testing.T) {
 	_, claimErr := db.Claim(ctx, "n", time.Minute, now)
 	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", now)
 	_, allowErr := db.AllowEvent(ctx, store.Rate{Name: "turns"}, 1, time.Minute, now)
-	_, takeErr := db.TakeRequests(ctx, 1, 50, now)
+	_, takeErr := db.TakeRequests(ctx, 1, store.Pace{PerSecond: 50, Burst: 5}, now)
 	_, eraseErr := db.EraseFleeting(ctx, "ana", nil)
 	for i, err := range []error{
 		claimErr, consumeErr, allowErr, takeErr, eraseErr, db.RetainWindow(ctx, "c", "a", 1, now), db.ClearWindows(ctx, "c"),

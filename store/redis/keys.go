@@ -23,17 +23,17 @@ type kind struct {
 
 // The kinds of keys.
 var (
-	claimKey   = kind{name: "claim:", holds: "who answers a message: the time the claim expires"}
-	windowsKey = kind{name: "windows:", holds: "a channel's affordance windows: tool to turns left", channel: true, erased: store.KindWindows}
-	countedKey = kind{name: "counted:", holds: "what was open in a turn that has counted its channel's windows down", channel: true, erased: store.KindWindows}
-	rateKey    = kind{name: "rate:", holds: "the times of the events that a rate counted", member: true, erased: store.KindRates}
-	budgetKey  = kind{name: "budget", holds: "the time until which the requests of all processes are spent"}
-	killsKey   = kind{name: "kills", holds: "nothing: the channel that carries orders to stop"}
+	claimKey    = kind{name: "claim:", holds: "who answers a message: the time the claim expires"}
+	windowsKey  = kind{name: "windows:", holds: "a channel's affordance windows: tool to turns left", channel: true, erased: store.KindWindows}
+	countedKey  = kind{name: "counted:", holds: "what was open in a turn that has counted its channel's windows down", channel: true, erased: store.KindWindows}
+	rateKey     = kind{name: "rate:", holds: "the times of the events that a rate counted", member: true, erased: store.KindRates}
+	requestsKey = kind{name: "requests", holds: "when the next request to Discord is due, of all processes"}
+	killsKey    = kind{name: "kills", holds: "nothing: the channel that carries orders to stop"}
 )
 
 // table is every key and channel that this package uses. A test finds all keys that the suite leaves in it, each with a
 // time to live, and every member's id only in kinds that say so.
-var table = []kind{claimKey, windowsKey, countedKey, rateKey, budgetKey, killsKey}
+var table = []kind{claimKey, windowsKey, countedKey, rateKey, requestsKey, killsKey}
 
 // keys names them on one server.
 type keys struct{ prefix string }

@@ -3,6 +3,8 @@ package redis
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,20 +28,46 @@ func (db *DB) AllowEvent(ctx context.Context, rate store.Rate, limit int, window
 	return allowed, db.fail(ctx, "count event", err)
 }
 
-// take moves the time until which requests are spent. KEYS: budget. ARGV: now, how long the requests take, what may be
-// spent at once, both in µs. It returns the wait in µs.
+// take gives each request the time at which it is due. KEYS: when the next request is due that comes after no silence. ARGV:
+// now in µs, or nothing for the server's own; n; the time between two requests and that of a burst, in µs. It returns the
+// waits in µs. A time that lies a minute ahead was written by a clock that has been set back since, and counts for nothing.
 var take = redis.NewScript(`
-	local now, cost, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-	local spent = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now) + cost
-	redis.call('SET', KEYS[1], string.format('%.0f', spent), 'PX', math.ceil((spent - now + burst) / 1000))
-	return math.max(0, spent - now - burst)`)
+	local now, n, apart, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+	if not now then
+		local time = redis.call('TIME')
+		now = time[1] * 1000000 + time[2]
+	end
+	local due = tonumber(redis.call('GET', KEYS[1]) or '0')
+	if due > now + 60000000 then due = 0 end
+	local waits = {}
+	for i = 1, n do
+		due = math.max(due, now - burst + apart)
+		waits[i] = math.max(0, due - now)
+		due = due + apart
+	end
+	redis.call('SET', KEYS[1], string.format('%.0f', due), 'PX', math.ceil((math.max(due - now, 0) + burst) / 1000) + 1000)
+	return waits`)
 
 // TakeRequests implements store.Budget.
-func (db *DB) TakeRequests(ctx context.Context, n, perSecond int, now time.Time) (time.Duration, error) {
-	if n <= 0 || perSecond <= 0 {
-		return 0, nil
+func (db *DB) TakeRequests(ctx context.Context, n int, pace store.Pace, now time.Time) ([]time.Duration, error) {
+	if n <= 0 {
+		return nil, nil
 	}
-	wait, err := take.Run(ctx, db.client, []string{db.keys.of(budgetKey)},
-		micros(now), int64(n)*1_000_000/int64(perSecond), 1_000_000).Int64()
-	return time.Duration(wait) * time.Microsecond, db.fail(ctx, "take requests", err)
+	if pace.PerSecond < 1 || pace.Burst < 1 {
+		return nil, db.fail(ctx, "take requests", fmt.Errorf("%w: a pace of %+v", store.ErrInvalid, pace))
+	}
+	clock := ""
+	if !now.IsZero() {
+		clock = strconv.FormatInt(micros(now), 10)
+	}
+	apart := (int64(time.Second/time.Microsecond) + int64(pace.PerSecond) - 1) / int64(pace.PerSecond)
+	micro, err := take.Run(ctx, db.client, []string{db.keys.of(requestsKey)}, clock, n, apart, apart*int64(pace.Burst)).Int64Slice()
+	if err != nil {
+		return nil, db.fail(ctx, "take requests", err)
+	}
+	waits := make([]time.Duration, len(micro))
+	for i, us := range micro {
+		waits[i] = time.Duration(us) * time.Microsecond
+	}
+	return waits, nil
 }
