@@ -32,9 +32,18 @@ const (
 // word weighs as much as it is rare in the places that q can see: what other guilds say has no influence.
 func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error) {
 	const doing = "find memories"
-	values, err := viewer(q)
+	text, values, err := db.recall(ctx, q)
 	if err != nil {
 		return nil, db.fail(ctx, doing, err)
+	}
+	found, err := query(ctx, db.pool, text, values, readMemory)
+	return q.Fit(found), db.fail(ctx, doing, err)
+}
+
+// recall is the statement that answers q.
+func (db *DB) recall(ctx context.Context, q store.MemoryQuery) (text string, values args, err error) {
+	if values, err = viewer(q); err != nil {
+		return "", nil, err
 	}
 	limit := q.Limit
 	if limit <= 0 {
@@ -45,7 +54,7 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 	if q.OtherGuilds && len(words)+len(beginnings) > 0 {
 		others, err := db.otherPlaces(ctx, q)
 		if err != nil {
-			return nil, db.fail(ctx, doing, err)
+			return "", nil, err
 		}
 		seen = append(seen, others...)
 	}
@@ -53,15 +62,13 @@ func (db *DB) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Me
 		"limit": limit, "hits": maxHits, "words": words, "beginnings": beginnings, "last": string(utf8.MaxRune),
 		"places": seen, "misspelt": maxMisspelt,
 	})
-	text := newestMemories
 	switch {
 	case len(words)+len(beginnings) > 0 && db.fuzzy:
-		text = relevantMemories(hitsByLetters)
+		return relevantMemories(hitsByLetters), values, nil
 	case len(words)+len(beginnings) > 0:
-		text = relevantMemories("")
+		return relevantMemories(""), values, nil
 	}
-	found, err := query(ctx, db.pool, text, values, readMemory)
-	return q.Fit(found), db.fail(ctx, doing, err)
+	return newestMemories, values, nil
 }
 
 // otherPlaces are those of the member's own facts in other guilds, which a member who allows it sees too.
@@ -74,19 +81,20 @@ func (db *DB) otherPlaces(ctx context.Context, q store.MemoryQuery) ([]string, e
 }
 
 // newest walks the index memories_newest from its end, once for each scope, and memories_of_member for a member who
-// allows their facts of other guilds, so it reads no more rows than the limit.
+// allows their facts of other guilds, so it reads no more rows than the limit. The rule of who sees what is asked of those
+// rows only: beside the other conditions the planner would take it for three more, look for them all and read a whole guild.
 const newest = `(
-		SELECT * FROM memories
-		WHERE scope = 'member' AND member_id = @member AND guild_id = @guild AND ` + visible + `
-		ORDER BY updated_at DESC, id DESC LIMIT @limit)
+		SELECT * FROM (
+			SELECT * FROM memories WHERE scope = 'member' AND member_id = @member AND guild_id = @guild
+			ORDER BY updated_at DESC, id DESC LIMIT @limit) AS own WHERE ` + visible + `)
 	UNION ALL (
-		SELECT * FROM memories
-		WHERE scope = 'guild' AND member_id = '' AND guild_id = @guild AND ` + visible + `
-		ORDER BY updated_at DESC, id DESC LIMIT @limit)
+		SELECT * FROM (
+			SELECT * FROM memories WHERE scope = 'guild' AND member_id = '' AND guild_id = @guild
+			ORDER BY updated_at DESC, id DESC LIMIT @limit) AS shared WHERE ` + visible + `)
 	UNION ALL (
-		SELECT * FROM memories
-		WHERE @others AND member_id = @member AND member_id <> '' AND guild_id <> '' AND guild_id <> @guild AND ` + visible + `
-		ORDER BY updated_at DESC, id DESC LIMIT @limit)`
+		SELECT * FROM (
+			SELECT * FROM memories WHERE @others AND member_id = @member AND member_id <> '' AND guild_id <> '' AND guild_id <> @guild
+			ORDER BY updated_at DESC, id DESC LIMIT @limit) AS carried WHERE ` + visible + `)`
 
 const newestMemories = `SELECT ` + memoryColumns + ` FROM (` + newest + `) AS newest ORDER BY updated_at DESC, id DESC LIMIT @limit`
 

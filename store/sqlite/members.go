@@ -10,6 +10,11 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
+// memoriesOf finds what is remembered of a member and what they told of others. It is written for the indexes: one holds
+// the facts told in guilds, one those told in DMs.
+const memoriesOf = `(member_id = @member AND member_id <> '' AND guild_id <> ''
+	OR scope = 'member' AND guild_id = '' AND member_id = @member OR author_member_id = @member)`
+
 // EraseMember implements store.Members. Words and calls go with the rows they hang from, and what is deleted is
 // overwritten in the file.
 func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, []string, error) {
@@ -38,12 +43,12 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 		}
 		chats := sql.Named("chats", json.RawMessage(list))
 		return db.eraseSteps(ctx, erased, []eraseStep{
-			{store.KindMemories, `DELETE FROM memories WHERE member_id = @member OR author_member_id = @member`, args{member}},
+			{store.KindMemories, `DELETE FROM memories WHERE ` + memoriesOf, args{member}},
 			{store.KindShortTerm, `DELETE FROM short_term WHERE author_member_id = @member
 				OR channel_id IN (SELECT channel_id FROM turns WHERE owner_member_id = @member)
 				OR channel_id IN (SELECT value FROM json_each(@chats))`, args{member, chats}},
 			{store.KindApprovals, `DELETE FROM approvals WHERE owner_member_id = @member`, args{member}},
-			{store.KindApprovals, `UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member`, args{member}},
+			{store.KindApprovals, `UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member AND decider_member_id <> ''`, args{member}},
 			{store.KindUsage, `UPDATE usage_ledger SET member_id = '', channel_id = iif(guild_id = '', '', channel_id)
 				WHERE member_id = @member`, args{member}},
 			{store.KindAudit, `UPDATE audit_log SET detail = '',
@@ -178,7 +183,7 @@ type exportStep struct {
 func (db *DB) exportSteps(into *store.ExportRecords, room *store.ExportRoom, private *[]string) []exportStep {
 	return []exportStep{
 		{privateChats, 0, collectText(private)},
-		{`SELECT ` + memoryColumns + ` FROM memories WHERE member_id = @member OR author_member_id = @member ORDER BY id`, 0, collectMemories(&into.Memories)},
+		{`SELECT ` + memoryColumns + ` FROM memories WHERE ` + memoriesOf + ` ORDER BY id`, 0, collectMemories(&into.Memories)},
 		{`SELECT ` + shortTermColumns + ` FROM short_term WHERE author_member_id = @member ORDER BY channel_id, category`, 0, collectShortTerm(&into.ShortTerm)},
 		{
 			`SELECT ` + turnColumns + ` FROM turns WHERE owner_member_id = @member ORDER BY started_at DESC, rowid DESC LIMIT @limit`,
@@ -206,7 +211,7 @@ func (db *DB) exportSteps(into *store.ExportRecords, room *store.ExportRoom, pri
 			store.ExportMaxEntries, collectWaiting(&into.Waiting),
 		},
 		{
-			`SELECT ` + approvalColumns + ` FROM approvals WHERE owner_member_id = @member OR decider_member_id = @member
+			`SELECT ` + approvalColumns + ` FROM approvals WHERE owner_member_id = @member OR decider_member_id = @member AND decider_member_id <> ''
 				ORDER BY opened_at DESC, token LIMIT @limit`,
 			store.ExportMaxEntries, collectApprovals(&into.Approvals),
 		},

@@ -26,7 +26,7 @@ func TestMigrateFromEachVersion(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			migrationsOf(t, filepath.Join(dir, fileName), version)
-			storetest.Earlier(t, engine(t, dir), version >= ledgersSince)
+			storetest.Earlier(t, engine(t, dir, &exercised{}), version >= ledgersSince)
 		})
 	}
 }

@@ -8,21 +8,25 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Engine { return engine(t, t.TempDir()) })
+	var seen exercised
+	t.Cleanup(func() { seen.check(t) })
+	storetest.Run(t, func(t *testing.T) storetest.Engine { return engine(t, t.TempDir(), &seen) })
 }
 
-func engine(t *testing.T, dir string) storetest.Engine {
+func engine(t *testing.T, dir string, seen *exercised) storetest.Engine {
 	t.Helper()
 	db := open(t, dir)
+	t.Cleanup(func() { seen.add(db) })
 	return storetest.Engine{
 		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Claims: db, Windows: db, Rates: db,
 		Members: db, Fleeting: db, ShortTerms: db, Ledger: db, Audit: db, Approvals: db, Pruner: db,
 		Reopen: func(t *testing.T) storetest.Engine {
 			t.Helper()
+			seen.add(db)
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return engine(t, dir)
+			return engine(t, dir, seen)
 		},
 	}
 }

@@ -16,5 +16,5 @@ SELECT * FROM approvals WHERE status = 'open'
 ORDER BY opened_at, token COLLATE "C";
 
 -- name: ApprovalsOfMember :many
-SELECT * FROM approvals WHERE owner_member_id = @member_id OR decider_member_id = @member_id
+SELECT * FROM approvals WHERE owner_member_id = @member_id OR decider_member_id = @member_id AND decider_member_id <> ''
 ORDER BY opened_at DESC, token COLLATE "C" LIMIT @count;

@@ -13,7 +13,7 @@ import (
 )
 
 const approvalsOfMember = `-- name: ApprovalsOfMember :many
-SELECT token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status, decider_member_id, reason, opened_at, decided_at FROM approvals WHERE owner_member_id = $1 OR decider_member_id = $1
+SELECT token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status, decider_member_id, reason, opened_at, decided_at FROM approvals WHERE owner_member_id = $1 OR decider_member_id = $1 AND decider_member_id <> ''
 ORDER BY opened_at DESC, token COLLATE "C" LIMIT $2
 `
 

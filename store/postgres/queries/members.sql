@@ -7,7 +7,9 @@ WHERE usage_ledger.member_id = @member_id AND usage_ledger.guild_id = '' AND usa
 ORDER BY channel_id;
 
 -- name: EraseMemories :execrows
-DELETE FROM memories WHERE member_id = @member_id OR author_member_id = @member_id;
+DELETE FROM memories
+WHERE member_id = @member_id AND member_id <> '' AND guild_id <> ''
+    OR scope = 'member' AND guild_id = '' AND member_id = @member_id OR author_member_id = @member_id;
 
 -- name: EraseShortTerm :execrows
 DELETE FROM short_term WHERE author_member_id = @member_id
@@ -18,7 +20,7 @@ DELETE FROM short_term WHERE author_member_id = @member_id
 DELETE FROM approvals WHERE owner_member_id = @member_id;
 
 -- name: EraseDecider :execrows
-UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member_id;
+UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = @member_id AND decider_member_id <> '';
 
 -- name: EraseUsage :execrows
 -- A private chat names its member as well as an id does.

@@ -49,7 +49,7 @@ func (q *Queries) EraseCalls(ctx context.Context, memberID string) (int64, error
 }
 
 const eraseDecider = `-- name: EraseDecider :execrows
-UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = $1
+UPDATE approvals SET decider_member_id = '', reason = '' WHERE decider_member_id = $1 AND decider_member_id <> ''
 `
 
 func (q *Queries) EraseDecider(ctx context.Context, memberID string) (int64, error) {
@@ -61,7 +61,9 @@ func (q *Queries) EraseDecider(ctx context.Context, memberID string) (int64, err
 }
 
 const eraseMemories = `-- name: EraseMemories :execrows
-DELETE FROM memories WHERE member_id = $1 OR author_member_id = $1
+DELETE FROM memories
+WHERE member_id = $1 AND member_id <> '' AND guild_id <> ''
+    OR scope = 'member' AND guild_id = '' AND member_id = $1 OR author_member_id = $1
 `
 
 func (q *Queries) EraseMemories(ctx context.Context, memberID string) (int64, error) {

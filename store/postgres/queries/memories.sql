@@ -38,7 +38,10 @@ WHERE scope = 'member' AND member_id = @member_id AND member_id <> '' AND guild_
 GROUP BY guild_id ORDER BY max(updated_at) DESC LIMIT @count;
 
 -- name: MemoriesOfMember :many
-SELECT * FROM memories WHERE member_id = @member_id OR author_member_id = @member_id ORDER BY id;
+SELECT * FROM memories
+WHERE member_id = @member_id AND member_id <> '' AND guild_id <> ''
+    OR scope = 'member' AND guild_id = '' AND member_id = @member_id OR author_member_id = @member_id
+ORDER BY id;
 
 -- name: DeleteMemories :execrows
 DELETE FROM memories WHERE scope = @scope AND guild_id = @guild_id AND member_id = @member_id AND private = @private;

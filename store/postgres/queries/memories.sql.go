@@ -171,7 +171,10 @@ func (q *Queries) LockMemories(ctx context.Context, place string) error {
 }
 
 const memoriesOfMember = `-- name: MemoriesOfMember :many
-SELECT id, scope, guild_id, member_id, private, content, author_member_id, turn_id, message_id, created_at, updated_at FROM memories WHERE member_id = $1 OR author_member_id = $1 ORDER BY id
+SELECT id, scope, guild_id, member_id, private, content, author_member_id, turn_id, message_id, created_at, updated_at FROM memories
+WHERE member_id = $1 AND member_id <> '' AND guild_id <> ''
+    OR scope = 'member' AND guild_id = '' AND member_id = $1 OR author_member_id = $1
+ORDER BY id
 `
 
 func (q *Queries) MemoriesOfMember(ctx context.Context, memberID string) ([]Memory, error) {
