@@ -68,7 +68,10 @@ func fill(t *testing.T, db *DB, member string) {
 			_, err := db.AllowEvent(ctx, store.Rate{Name: "turns", GuildID: "1", MemberID: member}, 3, time.Minute, now)
 			return err
 		},
-		"budget": func(ctx context.Context) error { _, err := db.TakeRequests(ctx, 1, store.Pace{PerSecond: 50, Burst: 5}, now); return err },
+		"budget": func(ctx context.Context) error {
+			_, err := db.TakeRequests(ctx, 1, store.Pace{PerSecond: 50, Burst: 5}, now)
+			return err
+		},
 	} {
 		if err := write(t.Context()); err != nil {
 			t.Fatal(what, err)
