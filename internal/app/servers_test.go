@@ -209,6 +209,29 @@ func TestStoresAway(t *testing.T) {
 	}
 }
 
+// TestStoresBlink: both servers are restarted while nobody talks, and the first that is asked of the bot afterwards is done.
+func TestStoresBlink(t *testing.T) {
+	t.Parallel()
+	environ, database, cache := behind(t)
+	h := newHome(t)
+	a := h.open(t, environ...)
+	run(t, a)
+	ask := func(text, answer string) {
+		t.Helper()
+		h.ask(t, text)
+		h.must(t, answer)
+		app.Idle(t, a)
+	}
+	ask("remember that I like tea", "Done, I'll remember: I like tea")
+	for _, liking := range []string{"chess", "rain", "bread"} {
+		database.Cut()
+		cache.Cut()
+		database.Restore(t)
+		cache.Restore(t)
+		ask("remember that I like "+liking, "Done, I'll remember: I like "+liking)
+	}
+}
+
 // TestRoundTrips counts what a turn asks of the servers on a warm channel, against the aims of the design.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,9 @@ const (
 	// firstWait doubles with every attempt, up to longestWait.
 	firstWait   = 250 * time.Millisecond
 	longestWait = 5 * time.Second
+	// askAfter is how long a connection may lie unused before its server is asked whether it is there: a machine that is gone
+	// without a word, or a router that has forgotten the connection, is not to be seen from here.
+	askAfter = time.Second
 )
 
 // poolConfig reads the URL. Its own text is in no error: it may hold a password.
@@ -49,8 +53,20 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 		// A transaction whose client went silent must not hold its locks.
 		"idle_in_transaction_session_timeout": strconv.FormatInt(2*timeout.Milliseconds(), 10),
 	})
+	settings.ShouldPing = func(_ context.Context, idle pgxpool.ShouldPingParams) bool {
+		return doubtful(idle.Conn.PgConn().Conn(), idle.IdleDuration)
+	}
 	return settings, nil
 }
+
+// doubtful says whether the pool must ask the server before it hands out a connection that has lain unused. A server that was
+// restarted has ended its connections, and nothing but a look at each tells: without it every one of them fails the first
+// statement that is given it, such as the write of a memory, although the server is back. One that answers is used, the others
+// are thrown away and another is opened.
+//
+// What this does not cover is a connection that dies while a statement is under way. The statement fails and is not repeated:
+// whether it was done before the end cannot be known.
+func doubtful(conn net.Conn, unused time.Duration) bool { return unused > askAfter || !quiet(conn) }
 
 // await asks the server until it answers. An answer that will not change by waiting, such as a wrong password, ends it.
 func (db *DB) await(ctx context.Context, cfg Config) error {

@@ -78,6 +78,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	options.ReadTimeout, options.WriteTimeout, options.PoolTimeout = answerTimeout, answerTimeout, answerTimeout
 	// Not twice: a claim whose answer was lost was made, and asking again would lose it.
 	options.MaxRetries = -1
+	// What comes unasked is then never for us, so a connection on which something waits to be read is not handed out.
+	options.Protocol = 2
+	options.Dialer = dialer(options)
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	prefix := cfg.Prefix
 	if prefix == "" {

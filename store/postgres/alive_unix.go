@@ -1,0 +1,33 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package postgres
+
+import (
+	"errors"
+	"net"
+	"syscall"
+)
+
+// quiet says that a connection nobody uses is open and nothing has come in on it: neither its end nor the words with which a
+// server takes its leave. It asks the kernel, not the server.
+func quiet(conn net.Conn) bool {
+	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+		conn = over.NetConn()
+	}
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	nothing := false
+	err = raw.Read(func(fd uintptr) bool {
+		var first [1]byte
+		_, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		nothing = errors.Is(err, syscall.EAGAIN)
+		return true
+	})
+	return err == nil && nothing
+}
