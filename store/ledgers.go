@@ -35,7 +35,13 @@ type ShortTerms interface {
 	ClearShortTerm(ctx context.Context, channelID string) error
 }
 
-// UsageEntry is what one model cost in one turn.
+// ModelUsage is what one model cost in a turn that ends.
+type ModelUsage struct {
+	Model string
+	Usage Usage
+}
+
+// UsageEntry is what one model cost in one turn, as the ledger keeps it.
 type UsageEntry struct {
 	TurnID    string
 	Model     string
@@ -61,10 +67,8 @@ type UsageTotal struct {
 	Usage Usage
 }
 
-// Ledger keeps what turns cost, after the turns themselves are erased too.
+// Ledger keeps what turns cost, after the turns themselves are erased too. Turns.FinishTurn writes it.
 type Ledger interface {
-	// AddUsage writes one entry; the same turn and model a second time changes nothing.
-	AddUsage(ctx context.Context, u UsageEntry) error
 	// UsageOf sums what q selects, by model.
 	UsageOf(ctx context.Context, q UsageQuery) ([]UsageTotal, error)
 }

@@ -48,10 +48,12 @@ type Memories interface {
 type Turns interface {
 	// BeginTurn writes the turn as running; ErrExists when there is one with this id.
 	BeginTurn(ctx context.Context, t Turn) error
-	// FinishTurn closes the turn with its final status; it does not reopen or change a turn that is closed already. What
-	// was known at the start (ids, start time, a prompt that t leaves empty) stays. A turn that could not be begun, since
-	// the store was away, is written whole. ErrInvalid when the status is not final.
-	FinishTurn(ctx context.Context, t Turn) error
+	// FinishTurn closes the turn with its final status and writes into the ledger what each model cost in it: both or
+	// neither. It does not reopen or change a turn that is closed already. What was known at the start (ids, start time, a
+	// prompt that t leaves empty) stays. A turn that could not be begun, since the store was away, is written whole. What a
+	// model cost in a turn is written once, even where a sweep has closed the turn meanwhile. ErrInvalid when the status is
+	// not final.
+	FinishTurn(ctx context.Context, t Turn, spent ...ModelUsage) error
 	// RecentTurns returns the channel's finished turns, oldest first, at most limit.
 	RecentTurns(ctx context.Context, channelID string, limit int) ([]Turn, error)
 }
@@ -91,12 +93,48 @@ type Settings interface {
 	SettingsOf(ctx context.Context, scope SettingScope, id string) (map[string]string, error)
 }
 
-// Claims decides who answers a message: the first to claim its id.
+// Rate names one counter of events. What is empty does not matter for it.
+type Rate struct {
+	// Name is what is counted, such as "turns".
+	Name string
+	// GuildID, ChannelID and MemberID say of whom.
+	GuildID   string
+	ChannelID string
+	MemberID  string
+}
+
+// Count is one event for one rate. There is room for it while fewer than Limit were counted in the window that ends now; a
+// limit below 1 never has room.
+type Count struct {
+	Rate   Rate
+	Limit  int
+	Window time.Duration
+}
+
+// Claim says that the caller wants to answer a message.
+type Claim struct {
+	// ID is the message's. A claim holds it for TTL.
+	ID  string
+	TTL time.Duration
+	// Counts are counted with the claim that takes the id: all of them, or none when one has no room.
+	Counts []Count
+	// Free is never over a rate: it is counted in each that has room.
+	Free bool
+}
+
+// Claimed is what became of a claim. A claim that is ours and over no rate may be answered.
+type Claimed struct {
+	// Ours is true for the first who claims the id within its time, and for nobody else.
+	Ours bool
+	// Over is the first rate without room, and empty when there is none. Nothing was counted then, and the id stays claimed:
+	// who is over is told once.
+	Over Rate
+}
+
+// Claims decides who answers a message, the first to claim its id, and counts in windows that slide with time.
 type Claims interface {
-	// Claim returns true to the first caller within ttl, false to all others.
-	Claim(ctx context.Context, id string, ttl time.Duration, now time.Time) (bool, error)
-	// Unclaim gives a claim back after a retryable failure.
-	Unclaim(ctx context.Context, id string) error
+	// Claim takes an id that is free and counts for it, in one step. Who comes too late counts nothing.
+	Claim(ctx context.Context, c Claim, now time.Time) (Claimed, error)
 }
 
 // WindowTTL is how long a channel's affordance windows live without use: every count and every refresh in a channel
@@ -112,23 +150,6 @@ type Windows interface {
 	RetainWindow(ctx context.Context, channelID, tool string, n int, now time.Time) error
 	// ClearWindows closes all windows of a channel, also for the turns that have counted already.
 	ClearWindows(ctx context.Context, channelID string) error
-}
-
-// Rate names one counter of events. What is empty does not matter for it.
-type Rate struct {
-	// Name is what is counted, such as "turns".
-	Name string
-	// GuildID, ChannelID and MemberID say of whom.
-	GuildID   string
-	ChannelID string
-	MemberID  string
-}
-
-// Rates counts events in a window that slides with time.
-type Rates interface {
-	// AllowEvent counts one event when fewer than limit were counted in the window that ends now, and says whether it
-	// did; an event that is refused does not count. Looking and counting are one step. A limit below 1 allows nothing.
-	AllowEvent(ctx context.Context, rate Rate, limit int, window time.Duration, now time.Time) (bool, error)
 }
 
 // KillBus carries orders to stop between the processes of one bot. An order that nobody hears is lost: what it would have

@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,11 +21,7 @@ func (m *Manager) claim(channelID string, q *queued) {
 			m.post(channelID, func(w *worker) { w.declined(q, ReasonFullPrivacy) })
 			return
 		}
-		if !m.claims(ctx, in.MessageID) {
-			m.post(channelID, func(w *worker) { w.declined(q, ReasonDuplicate) })
-			return
-		}
-		if why := m.rated(ctx, in); why != "" && !q.free {
+		if why := m.claims(ctx, store.Claim{ID: in.MessageID, Counts: m.sharedCounts(in), Free: q.free}); why != "" {
 			m.post(channelID, func(w *worker) { w.declined(q, why) })
 			return
 		}
@@ -38,36 +33,16 @@ func (m *Manager) claim(channelID string, q *queued) {
 // rateTurns names what is counted in the store.
 const rateTurns = "turns"
 
-// rated counts a turn for all processes of the bot, beside what this one counts, or says which limit it would break. Two
-// of them run at once while a new version starts, and a member talks to several where guilds are spread over them. A store
-// that is away leaves it to what each counts by itself.
-func (m *Manager) rated(ctx context.Context, in Inbound) Reason {
-	if m.Rates == nil {
-		return ""
+// sharedCounts is where a turn counts for all processes of the bot, beside what this one counts. Two of them run at once while a
+// new version starts, and a member talks to several where guilds are spread over them.
+func (m *Manager) sharedCounts(in Inbound) []store.Count {
+	if !m.SharedRates {
+		return nil
 	}
-	counts := []struct {
-		rate  store.Rate
-		limit int
-		why   Reason
-	}{
-		{store.Rate{Name: rateTurns, MemberID: in.Author.ID}, m.limits.TurnsPerMinuteMember, ReasonMemberRate},
-		{store.Rate{Name: rateTurns, ChannelID: in.ChannelID}, m.limits.TurnsPerMinuteChannel, ReasonChannelRate},
+	return []store.Count{
+		{Rate: store.Rate{Name: rateTurns, MemberID: in.Author.ID}, Limit: m.limits.TurnsPerMinuteMember, Window: rateWindow},
+		{Rate: store.Rate{Name: rateTurns, ChannelID: in.ChannelID}, Limit: m.limits.TurnsPerMinuteChannel, Window: rateWindow},
 	}
-	refused := make([]Reason, len(counts))
-	var asking sync.WaitGroup
-	for i, c := range counts {
-		asking.Go(func() {
-			ok, err := safely(func() (bool, error) { return m.Rates.AllowEvent(ctx, c.rate, c.limit, rateWindow, time.Now()) })
-			switch {
-			case err != nil:
-				m.Log.Warn().Err(err).Str("message_id", in.MessageID).Msg("limits.store_away")
-			case !ok:
-				refused[i] = c.why
-			}
-		})
-	}
-	asking.Wait()
-	return cmp.Or(refused...)
 }
 
 // leftAlone reports whether a member wants nothing to do with the bot.
@@ -81,26 +56,35 @@ func (m *Manager) memberLately(ctx context.Context, memberID string) MemberSetti
 	return readMember(values)
 }
 
-// claims reports whether a message is ours to answer. A store that is away must not silence the bot: then a local cache
-// decides. The cache is asked first in any case, since it also knows what was claimed while the store was away.
-func (m *Manager) claims(ctx context.Context, messageID string) bool {
+// claims says why a message is not ours to answer; "" when it is. A store that is away must not silence the bot: then a local
+// cache decides, and each process counts by itself. The cache is asked first in any case, since it also knows what was
+// claimed while the store was away.
+func (m *Manager) claims(ctx context.Context, c store.Claim) Reason {
 	now := time.Now()
-	if !m.fallback.claim(messageID, now, m.limits.ClaimTTL) {
-		return false
+	c.TTL = m.limits.ClaimTTL
+	if !m.fallback.claim(c.ID, now, c.TTL) {
+		return ReasonDuplicate
 	}
-	ours, err := safely(func() (bool, error) { return m.Store.Claim(ctx, messageID, m.limits.ClaimTTL, now) })
-	if err != nil {
-		m.Log.Warn().Err(err).Str("message_id", messageID).Msg("claim.store_away")
-		return true
+	claimed, err := safely(func() (store.Claimed, error) { return m.Store.Claim(ctx, c, now) })
+	switch {
+	case err != nil:
+		m.Log.Warn().Err(err).Str("message_id", c.ID).Msg("claim.store_away")
+		return ""
+	case !claimed.Ours:
+		return ReasonDuplicate
+	case claimed.Over.MemberID != "":
+		return ReasonMemberRate
+	case claimed.Over.ChannelID != "":
+		return ReasonChannelRate
 	}
-	return ours
+	return ""
 }
 
 // claimCommand carries out a text command, once, and answers it.
 func (m *Manager) claimCommand(in Inbound, v Verdict) {
 	m.aside("a text command", func(ctx context.Context) error {
-		if !m.claims(ctx, in.MessageID) {
-			m.admitted(in, "", Verdict{Disposition: DispositionIgnore, Reason: ReasonDuplicate})
+		if why := m.claims(ctx, store.Claim{ID: in.MessageID}); why != "" {
+			m.admitted(in, "", Verdict{Disposition: DispositionIgnore, Reason: why})
 			return nil
 		}
 		m.admitted(in, "", v)

@@ -220,18 +220,3 @@ func grouped(n int) string {
 	}
 	return s
 }
-
-// bill writes what a turn cost into the ledger, which outlives the turn's own record: one entry for each model that
-// answered in it. It fails nothing.
-func (m *Manager) bill(ctx context.Context, r *running, record store.Turn) {
-	spent := r.spentByModel()
-	for _, model := range sortedKeys(spent) {
-		entry := store.UsageEntry{
-			TurnID: record.ID, Model: model, GuildID: record.GuildID, ChannelID: record.ChannelID, MemberID: record.OwnerID,
-			Usage: spent[model], At: record.FinishedAt,
-		}
-		if _, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.AddUsage(ctx, entry) }); err != nil {
-			m.Log.Error().Err(err).Str("turn", record.ID).Str("model", model).Msg("turn.not_billed")
-		}
-	}
-}

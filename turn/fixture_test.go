@@ -35,7 +35,8 @@ type world struct {
 	models []turn.Model
 	tools  []registry.Tool
 	limits turn.Limits
-	rates  store.Rates
+	// shared lets claims count for several processes.
+	shared bool
 	// pictures are what people attach; nil when none can be fetched.
 	pictures turn.Pictures
 	loop     toolloop.Limits
@@ -65,7 +66,7 @@ func (w *world) start() *world {
 		Registry: tools, Journal: w.store, Windows: w.store, Broker: broker, Limits: w.loop, Log: zerolog.Nop(),
 	})
 	w.m = turn.NewManager(turn.Deps{
-		Edge: w.edge, Store: w.store, Loop: loop, Broker: broker, Registry: tools, Models: w.models, Pictures: w.pictures, Limits: w.limits, Rates: w.rates,
+		Edge: w.edge, Store: w.store, Loop: loop, Broker: broker, Registry: tools, Models: w.models, Pictures: w.pictures, Limits: w.limits, SharedRates: w.shared,
 		Observers: []turn.Observer{w.tape}, Log: zerolog.Nop(),
 	})
 	left, err := w.m.Sweep(context.Background())

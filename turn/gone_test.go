@@ -78,17 +78,24 @@ type shared struct {
 	away   bool
 }
 
-func (s *shared) AllowEvent(_ context.Context, r store.Rate, limit int, _ time.Duration, _ time.Time) (bool, error) {
+func (s *shared) count(c store.Claim) (over store.Rate, err error) {
+	if s == nil {
+		return over, nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away {
-		return false, store.ErrUnavailable
+		return over, store.ErrUnavailable
 	}
-	if s.counts[r] >= limit {
-		return false, nil
+	for _, x := range c.Counts {
+		if s.counts[x.Rate] >= x.Limit && !c.Free {
+			return x.Rate, nil
+		}
 	}
-	s.counts[r]++
-	return true, nil
+	for _, x := range c.Counts {
+		s.counts[x.Rate]++
+	}
+	return over, nil
 }
 
 func TestSharedRates(t *testing.T) {
@@ -97,7 +104,7 @@ func TestSharedRates(t *testing.T) {
 		a, b = newWorld(t), newWorld(t)
 		for _, w := range []*world{a, b} {
 			w.limits.TurnsPerMinuteMember = 2
-			w.rates = rates
+			w.store.rates, w.shared = rates, true
 			w.start()
 		}
 		return a, b
@@ -125,6 +132,30 @@ func TestSharedRates(t *testing.T) {
 		for range 4 {
 			a.admission(a.say("mod", "c", "@bot hi", moderator), "admit:mention")
 			a.pass(time.Second)
+		}
+	})
+	check(t, "what another process has claimed and text commands count for nobody", func(t *testing.T) {
+		rates := &shared{counts: map[store.Rate]int{}}
+		a, b := two(t, rates)
+		defer a.stop()
+		defer b.stop()
+		in := a.say("ana", "c", "@bot 1")
+		a.admission(in, "admit:mention")
+		b.store.claims[in.MessageID] = time.Now() // by the other process: they share one server
+		b.m.Receive(context.Background(), in)
+		b.pass(time.Second)
+		b.admission(in, "ignore:duplicate")
+		b.say("ana", "c", "@bot /cost")
+		if n := len(b.edge.told(turn.NoticeCommand)); n != 1 {
+			t.Errorf("%d commands were answered", n)
+		}
+		for of, n := range rates.counts {
+			if n != 1 {
+				t.Errorf("%+v counted %d", of, n)
+			}
+		}
+		if len(rates.counts) != 2 {
+			t.Errorf("counted %v, want the member and the channel", rates.counts)
 		}
 	})
 	check(t, "with the server away each counts by itself", func(t *testing.T) {

@@ -127,8 +127,8 @@ type Deps struct {
 	// Persona is added to the system text of every turn.
 	Persona string
 	Limits  Limits
-	// Rates counts the turns per minute for all processes of the bot; nil where there is only this one.
-	Rates store.Rates
+	// SharedRates lets claims count the turns per minute for all processes of the bot; false where there is only this one.
+	SharedRates bool
 	// Observers are told every event; they must not block.
 	Observers []Observer
 	Log       zerolog.Logger

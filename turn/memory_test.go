@@ -31,6 +31,8 @@ type memory struct {
 	journal []string
 	short   []store.ShortTerm
 	ledger  []store.UsageEntry
+	// rates is nil where nobody else counts.
+	rates *shared
 	records
 }
 
@@ -86,7 +88,7 @@ func (s *memory) find(id string) int {
 	return slices.IndexFunc(s.turns, func(t store.Turn) bool { return t.ID == id })
 }
 
-func (s *memory) FinishTurn(ctx context.Context, t store.Turn) error {
+func (s *memory) FinishTurn(ctx context.Context, t store.Turn, spent ...store.ModelUsage) error {
 	unlock, err := s.use(ctx)
 	if err != nil {
 		return err
@@ -97,6 +99,13 @@ func (s *memory) FinishTurn(ctx context.Context, t store.Turn) error {
 		s.turns = append(s.turns, t)
 	case s.turns[i].Status == store.TurnRunning:
 		s.turns[i] = t
+	}
+	for _, x := range spent {
+		if !slices.ContainsFunc(s.ledger, func(u store.UsageEntry) bool { return u.TurnID == t.ID && u.Model == x.Model }) {
+			s.ledger = append(s.ledger, store.UsageEntry{
+				TurnID: t.ID, Model: x.Model, GuildID: t.GuildID, ChannelID: t.ChannelID, MemberID: t.OwnerID, Usage: x.Usage, At: t.FinishedAt,
+			})
+		}
 	}
 	return nil
 }
@@ -175,27 +184,21 @@ func (s *memory) AllWaiting(ctx context.Context) ([]store.Waiting, error) {
 	return slices.SortedStableFunc(slices.Values(s.waiting), func(a, b store.Waiting) int { return a.QueuedAt.Compare(b.QueuedAt) }), nil
 }
 
-func (s *memory) Claim(ctx context.Context, id string, ttl time.Duration, now time.Time) (bool, error) {
+func (s *memory) Claim(ctx context.Context, c store.Claim, now time.Time) (store.Claimed, error) {
 	unlock, err := s.use(ctx)
 	if err != nil {
-		return false, err
+		return store.Claimed{}, err
 	}
 	defer unlock()
-	if at, ok := s.claims[id]; ok && now.Sub(at) < ttl {
-		return false, nil
+	if at, ok := s.claims[c.ID]; ok && now.Sub(at) < c.TTL {
+		return store.Claimed{}, nil
 	}
-	s.claims[id] = now
-	return true, nil
-}
-
-func (s *memory) Unclaim(ctx context.Context, id string) error {
-	unlock, err := s.use(ctx)
+	over, err := s.rates.count(c)
 	if err != nil {
-		return err
+		return store.Claimed{}, err
 	}
-	defer unlock()
-	delete(s.claims, id)
-	return nil
+	s.claims[c.ID] = now
+	return store.Claimed{Ours: true, Over: over}, nil
 }
 
 func (s *memory) ConsumeWindows(ctx context.Context, channelID, turnID string, _ time.Time) ([]string, error) {
@@ -323,17 +326,6 @@ func (s *memory) Calls(ctx context.Context, turnID string) ([]store.Call, error)
 	return out, nil
 }
 
-// FindMemories has the engines' rule of who may see what; its relevance is that a fact holds a word of the text.
-func (s *memory) AddUsage(ctx context.Context, u store.UsageEntry) error {
-	done, err := s.use(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	s.ledger = append(s.ledger, u)
-	return nil
-}
-
 func (s *memory) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
 	done, err := s.use(ctx)
 	if err != nil {
@@ -356,6 +348,7 @@ func (s *memory) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.Usage
 	return totals, nil
 }
 
+// FindMemories has the engines' rule of who may see what; its relevance is that a fact holds a word of the text.
 func (s *memory) FindMemories(ctx context.Context, q store.MemoryQuery) ([]store.Memory, error) {
 	unlock, err := s.use(ctx)
 	if err != nil {

@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -213,15 +212,12 @@ func (m *Manager) outcome(r *running, record store.Turn, res toolloop.Result, d 
 	return record
 }
 
-// effects stores how a turn ended. Nothing here can fail it any more.
+// effects stores how a turn ended and what it cost. Nothing here can fail it any more.
 func (m *Manager) effects(ctx context.Context, r *running, record store.Turn) {
-	var billing sync.WaitGroup // beside the record, so that it takes no time of its own
-	billing.Go(func() { m.bill(ctx, r, record) })
-	_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.FinishTurn(ctx, record) })
+	_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.FinishTurn(ctx, record, r.bill()...) })
 	if err != nil {
 		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_closed")
 	}
-	billing.Wait()
 }
 
 // ended counts and logs how the turn ended.

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -120,10 +119,15 @@ func (r *running) spend(u store.Usage) {
 	r.spent[r.model.label()] = r.spent[r.model.label()].Add(u)
 }
 
-func (r *running) spentByModel() map[string]store.Usage {
+// bill is what each model that answered has cost, for the ledger, which outlives the turn's own record.
+func (r *running) bill() []store.ModelUsage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.spent)
+	var bill []store.ModelUsage
+	for _, model := range sortedKeys(r.spent) {
+		bill = append(bill, store.ModelUsage{Model: model, Usage: r.spent[model]})
+	}
+	return bill
 }
 
 func (r *running) answeredInstead(of Model) {

@@ -82,7 +82,7 @@ func (a *App) assemble(models []turn.Model) error {
 	})
 	a.manager = turn.NewManager(turn.Deps{
 		Edge: a.bot, Store: a.store, Loop: a.loop, Broker: broker, Registry: tools, Models: models, Pictures: pictures(a.opts.DiscordAPI),
-		Limits: turnLimits(a.opts.Config.Limits), Rates: a.store.rates(), Observers: a.opts.Observers, Log: a.log,
+		Limits: turnLimits(a.opts.Config.Limits), SharedRates: a.store.shared(), Observers: a.opts.Observers, Log: a.log,
 	})
 	a.bot.Attach(everywhere{a.manager, a})
 	return nil

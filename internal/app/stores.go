@@ -34,8 +34,8 @@ type stores interface {
 	Close() error
 	// kills joins this process to the others of the same bot; nil when there can be none.
 	kills() store.KillBus
-	// rates counts for all processes of the same bot; nil when there is only one.
-	rates() store.Rates
+	// shared says whether other processes of the same bot may work with it too.
+	shared() bool
 	// budget is what all processes of the same bot may send to Discord; nil when there is only one.
 	budget() store.Budget
 	// place says where it is, for people.
@@ -50,8 +50,7 @@ type embedded struct {
 
 func (embedded) kills() store.KillBus { return nil }
 
-// rates is nil too: what one process counts by itself needs no writing to a file.
-func (embedded) rates() store.Rates { return nil }
+func (embedded) shared() bool { return false }
 
 func (embedded) budget() store.Budget { return nil }
 
@@ -74,7 +73,7 @@ func (s servers) Close() error { return errors.Join(s.remembered.Close(), s.flee
 
 func (s servers) kills() store.KillBus { return s.fleeting }
 
-func (s servers) rates() store.Rates { return s.fleeting }
+func (servers) shared() bool { return true }
 
 func (s servers) budget() store.Budget { return s.fleeting }
 

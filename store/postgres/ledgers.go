@@ -53,18 +53,6 @@ func (db *DB) ClearShortTerm(ctx context.Context, channelID string) error {
 	return db.fail(ctx, "clear short-term memory", db.ask.ClearShortTerm(ctx, channelID))
 }
 
-// AddUsage implements store.Ledger.
-func (db *DB) AddUsage(ctx context.Context, u store.UsageEntry) error {
-	if u.At.IsZero() {
-		u.At = db.now()
-	}
-	return db.fail(ctx, "add usage", db.ask.AddUsage(ctx, queries.AddUsageParams{
-		TurnID: u.TurnID, Model: u.Model, GuildID: u.GuildID, ChannelID: u.ChannelID, MemberID: u.MemberID, InputTokens: u.Usage.Input,
-		OutputTokens: u.Usage.Output, CacheReadTokens: u.Usage.CacheRead, CacheWriteTokens: u.Usage.CacheWrite,
-		ReasoningTokens: u.Usage.Reasoning, CostNanos: u.Usage.CostNanos, Unpriced: u.Usage.Unpriced, At: u.At,
-	}))
-}
-
 // UsageOf implements store.Ledger.
 func (db *DB) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
 	where, values := "true", args{}

@@ -72,7 +72,7 @@ func fill(t *testing.T, db *DB, member string) {
 		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),
 		db.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: "n", Value: "v"}),
 		db.PutShortTerm(ctx, store.ShortTerm{ChannelID: "c", Category: "plot", AuthorID: member}, 5),
-		db.AddUsage(ctx, store.UsageEntry{TurnID: "t", Model: "m", MemberID: member}),
+		db.FinishTurn(ctx, store.Turn{ID: "ended", OwnerID: member, Status: store.TurnCompleted}, store.ModelUsage{Model: "m"}),
 		db.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: member, SubjectID: member, Action: "kill"}),
 		db.OpenApproval(ctx, store.Approval{Token: "mine", OwnerID: member}),
 		db.OpenApproval(ctx, store.Approval{Token: "another's"}),

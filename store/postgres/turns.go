@@ -24,7 +24,7 @@ func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
 }
 
 // FinishTurn implements store.Turns.
-func (db *DB) FinishTurn(ctx context.Context, t store.Turn) error {
+func (db *DB) FinishTurn(ctx context.Context, t store.Turn, spent ...store.ModelUsage) error {
 	const doing = "finish turn"
 	if t.Status == store.TurnRunning || t.Status == "" {
 		return db.fail(ctx, doing, fmt.Errorf("%w: turn %s would end as %q", store.ErrInvalid, t.ID, t.Status))
@@ -35,13 +35,24 @@ func (db *DB) FinishTurn(ctx context.Context, t store.Turn) error {
 	if t.StartedAt.IsZero() {
 		t.StartedAt = t.FinishedAt // only used if the turn was never begun
 	}
-	return db.fail(ctx, doing, db.ask.FinishTurn(ctx, queries.FinishTurnParams{
+	params := queries.FinishTurnParams{
 		ID: t.ID, ProcessID: db.presence.number, ChannelID: t.ChannelID, GuildID: t.GuildID, OwnerMemberID: t.OwnerID,
 		TriggerID: t.TriggerID, Status: t.Status, Prompt: t.Prompt, Answer: t.Answer, Thinking: t.Thinking, Model: t.Model,
 		InputTokens: t.Usage.Input, OutputTokens: t.Usage.Output, CacheReadTokens: t.Usage.CacheRead, CacheWriteTokens: t.Usage.CacheWrite,
 		AnswerIDs: some(t.AnswerIDs), Transcript: t.Transcript, Error: t.Error, StartedAt: t.StartedAt, FinishedAt: moment(t.FinishedAt),
-		ReasoningTokens: t.Usage.Reasoning, CostNanos: t.Usage.CostNanos, Unpriced: t.Usage.Unpriced,
-	}))
+		ReasoningTokens: t.Usage.Reasoning, CostNanos: t.Usage.CostNanos, Unpriced: t.Usage.Unpriced, At: t.FinishedAt,
+	}
+	for _, s := range spent {
+		params.Models = append(params.Models, s.Model)
+		params.Inputs = append(params.Inputs, int64(s.Usage.Input))
+		params.Outputs = append(params.Outputs, int64(s.Usage.Output))
+		params.CacheReads = append(params.CacheReads, int64(s.Usage.CacheRead))
+		params.CacheWrites = append(params.CacheWrites, int64(s.Usage.CacheWrite))
+		params.Reasonings = append(params.Reasonings, int64(s.Usage.Reasoning))
+		params.Costs = append(params.Costs, s.Usage.CostNanos)
+		params.UnpricedOnes = append(params.UnpricedOnes, s.Usage.Unpriced)
+	}
+	return db.fail(ctx, doing, db.ask.FinishTurn(ctx, params))
 }
 
 // RecentTurns implements store.Turns.

@@ -10,6 +10,6 @@ func BenchmarkEngine(b *testing.B) {
 	storetest.Bench(b, func(b *testing.B) storetest.Engine {
 		b.Helper()
 		db := open(b, prefix(b))
-		return storetest.Engine{Claims: db, Windows: db, Rates: db}
+		return storetest.Engine{Claims: db, Windows: db}
 	})
 }

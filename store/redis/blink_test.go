@@ -82,15 +82,17 @@ func blinks(t *testing.T, db *DB, proxy *storetest.Proxy) {
 		do   func() error
 	}{
 		{"a claim", func() error {
-			won, err := db.Claim(ctx, "m", time.Minute, now)
-			if err == nil && !won {
+			claimed, err := db.Claim(ctx, store.Claim{ID: "m", TTL: time.Minute}, now)
+			if err == nil && !claimed.Ours {
 				err = fmt.Errorf("not won, so it was made twice")
 			}
 			return err
 		}},
 		{"a window", func() error { return db.RetainWindow(ctx, "c", "a", 1, now) }},
-		{"a rate", func() error {
-			_, err := db.AllowEvent(ctx, store.Rate{Name: "turns", ChannelID: "c"}, 1, time.Minute, now)
+		{"a claim that counts", func() error {
+			_, err := db.Claim(ctx, store.Claim{ID: "n", TTL: time.Minute, Counts: []store.Count{
+				{Rate: store.Rate{Name: "turns", ChannelID: "c"}, Limit: 1, Window: time.Minute},
+			}}, now)
 			return err
 		}},
 		{"a kill", func() error { return db.PublishKill(ctx, []byte("stop")) }},

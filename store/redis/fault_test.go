@@ -79,26 +79,25 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	db, proxy := proxied(t, prefix(t))
 	ctx, now := t.Context(), time.Now()
-	if won, err := db.Claim(ctx, "m", time.Minute, now); err != nil || !won {
-		t.Fatal(won, err)
+	if claimed, err := db.Claim(ctx, store.Claim{ID: "m", TTL: time.Minute}, now); err != nil || !claimed.Ours {
+		t.Fatal(claimed, err)
 	}
 	proxy.Cut()
-	_, claimErr := db.Claim(ctx, "n", time.Minute, now)
+	_, claimErr := db.Claim(ctx, store.Claim{ID: "n", TTL: time.Minute}, now)
 	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", now)
-	_, allowErr := db.AllowEvent(ctx, store.Rate{Name: "turns"}, 1, time.Minute, now)
 	_, takeErr := db.TakeRequests(ctx, 1, store.Pace{PerSecond: 50, Burst: 5}, now)
 	_, eraseErr := db.EraseFleeting(ctx, "ana", nil)
 	for i, err := range []error{
-		claimErr, consumeErr, allowErr, takeErr, eraseErr, db.RetainWindow(ctx, "c", "a", 1, now), db.ClearWindows(ctx, "c"),
-		db.Unclaim(ctx, "m"), db.PublishKill(ctx, nil), db.Ping(ctx),
+		claimErr, consumeErr, takeErr, eraseErr, db.RetainWindow(ctx, "c", "a", 1, now), db.ClearWindows(ctx, "c"),
+		db.PublishKill(ctx, nil), db.Ping(ctx),
 	} {
 		if !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("call %d while away: %v, want ErrUnavailable", i, err)
 		}
 	}
 	proxy.Restore(t)
-	if won, err := db.Claim(ctx, "m", time.Minute, now); err != nil || won {
-		t.Errorf("back again, the claim is %t, %v; want it held", won, err)
+	if claimed, err := db.Claim(ctx, store.Claim{ID: "m", TTL: time.Minute}, now); err != nil || claimed.Ours {
+		t.Errorf("back again, the claim is %+v, %v; want it held", claimed, err)
 	}
 }
 

@@ -38,7 +38,8 @@ var table = []kind{claimKey, windowsKey, countedKey, rateKey, requestsKey, kills
 // keys names them on one server.
 type keys struct{ prefix string }
 
-// of writes a key. The first part is what a cluster places keys by, so the keys of one channel are in one place.
+// of writes a key. The first part is what a cluster would place keys by. The bot still needs a single server: a claim and the
+// rates that it counts in are one script and begin with different parts, and the client talks to one address.
 func (k keys) of(kind kind, parts ...string) string {
 	key := k.prefix + kind.name
 	for i, part := range parts {

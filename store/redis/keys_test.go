@@ -59,13 +59,14 @@ func fill(t *testing.T, db *DB, member string) {
 	t.Helper()
 	now := time.Now()
 	for what, write := range map[string]func(ctx context.Context) error{
-		"claim":   func(ctx context.Context) error { _, err := db.Claim(ctx, "message", time.Minute, now); return err },
 		"retain":  func(ctx context.Context) error { return db.RetainWindow(ctx, "c", "tool", 3, now) },
 		"consume": func(ctx context.Context) error { _, err := db.ConsumeWindows(ctx, "c", "t", now); return err },
 		"clear":   func(ctx context.Context) error { return db.ClearWindows(ctx, "d") },
 		"empty":   func(ctx context.Context) error { _, err := db.ConsumeWindows(ctx, "e", "t", now); return err },
-		"rate": func(ctx context.Context) error {
-			_, err := db.AllowEvent(ctx, store.Rate{Name: "turns", GuildID: "1", MemberID: member}, 3, time.Minute, now)
+		"claim and count": func(ctx context.Context) error {
+			_, err := db.Claim(ctx, store.Claim{ID: "message", TTL: time.Minute, Counts: []store.Count{
+				{Rate: store.Rate{Name: "turns", GuildID: "1", MemberID: member}, Limit: 3, Window: time.Minute},
+			}}, now)
 			return err
 		},
 		"budget": func(ctx context.Context) error {

@@ -59,7 +59,6 @@ type DB struct {
 var (
 	_ store.Claims          = (*DB)(nil)
 	_ store.Windows         = (*DB)(nil)
-	_ store.Rates           = (*DB)(nil)
 	_ store.KillBus         = (*DB)(nil)
 	_ store.Budget          = (*DB)(nil)
 	_ store.FleetingMembers = (*DB)(nil)

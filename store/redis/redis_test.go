@@ -20,7 +20,7 @@ func engine(t *testing.T, prefix string) storetest.Engine {
 	t.Helper()
 	db := open(t, prefix)
 	return storetest.Engine{
-		Claims: db, Windows: db, Rates: db, Budget: db, Fleeting: db,
+		Claims: db, Windows: db, Budget: db, Fleeting: db,
 		Reopen: func(t *testing.T) storetest.Engine {
 			t.Helper()
 			if err := db.Close(); err != nil {

@@ -61,21 +61,6 @@ func (db *DB) ClearShortTerm(ctx context.Context, channelID string) error {
 	return db.fail(ctx, "clear short-term memory", err)
 }
 
-// AddUsage implements store.Ledger.
-func (db *DB) AddUsage(ctx context.Context, u store.UsageEntry) error {
-	if u.At.IsZero() {
-		u.At = db.now()
-	}
-	_, err := db.write.one(ctx, `
-		INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens,
-			cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (turn_id, model) DO NOTHING`,
-		u.TurnID, u.Model, u.GuildID, u.ChannelID, u.MemberID, u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite,
-		u.Usage.Reasoning, u.Usage.CostNanos, u.Usage.Unpriced, u.At)
-	return db.fail(ctx, "add usage", err)
-}
-
 // UsageOf implements store.Ledger.
 func (db *DB) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
 	var totals []store.UsageTotal

@@ -137,16 +137,17 @@ func fill(t *testing.T, db *DB, member string) {
 	ctx, now := t.Context(), time.Unix(0, 0)
 	_, memberErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeMember, GuildID: "1", MemberID: member, Content: "a", AuthorID: member}, 9)
 	_, guildErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "b", AuthorID: member}, 9)
-	_, claimErr := db.Claim(ctx, "message", time.Minute, now)
+	_, claimErr := db.Claim(ctx, store.Claim{ID: "message", TTL: time.Minute, Counts: []store.Count{
+		{Rate: store.Rate{Name: "turns", MemberID: member}, Limit: 9, Window: time.Minute},
+	}}, now)
 	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", now)
-	_, rateErr := db.AllowEvent(ctx, store.Rate{Name: "turns", MemberID: member}, 9, time.Minute, now)
-	err := errors.Join(memberErr, guildErr, claimErr, consumeErr, rateErr,
+	err := errors.Join(memberErr, guildErr, claimErr, consumeErr,
 		db.BeginTurn(ctx, store.Turn{ID: "t", ChannelID: "c", GuildID: "1", OwnerID: member}),
 		db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}),
 		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),
 		db.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: "n", Value: "v"}),
 		db.PutShortTerm(ctx, store.ShortTerm{ChannelID: "c", Category: "plot", AuthorID: member}, 5),
-		db.AddUsage(ctx, store.UsageEntry{TurnID: "t", Model: "m", MemberID: member}),
+		db.FinishTurn(ctx, store.Turn{ID: "ended", OwnerID: member, Status: store.TurnCompleted}, store.ModelUsage{Model: "m"}),
 		db.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: member, SubjectID: member, Action: "kill"}),
 		db.OpenApproval(ctx, store.Approval{Token: "mine", OwnerID: member}),
 		db.OpenApproval(ctx, store.Approval{Token: "another's"}),

@@ -143,7 +143,7 @@ func TestOpenMakesFolderForOwnerAlone(t *testing.T) {
 	// Signs that mean something in a URI are part of the name.
 	dir := filepath.Join(t.TempDir(), "a?b#c%20d e", "data")
 	db := open(t, dir)
-	if _, err := db.Claim(t.Context(), "m", time.Minute, time.Unix(0, 0)); err != nil {
+	if _, err := db.Claim(t.Context(), store.Claim{ID: "m", TTL: time.Minute}, time.Unix(0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]os.FileMode{
@@ -163,7 +163,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := open(t, dir)
-	if _, err := db.Claim(t.Context(), "m", time.Minute, time.Unix(0, 0)); err != nil {
+	if _, err := db.Claim(t.Context(), store.Claim{ID: "m", TTL: time.Minute}, time.Unix(0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(db.Close(), db.Close()); err != nil {
@@ -174,7 +174,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	}
 	ctx := t.Context()
 	_, findErr := db.FindMemories(ctx, store.MemoryQuery{GuildID: "1", MemberID: "ana"})
-	_, claimErr := db.Claim(ctx, "m", time.Minute, time.Unix(0, 0))
+	_, claimErr := db.Claim(ctx, store.Claim{ID: "m", TTL: time.Minute}, time.Unix(0, 0))
 	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", time.Unix(0, 0))
 	for _, err := range []error{findErr, claimErr, consumeErr, db.Ping(ctx)} {
 		if !errors.Is(err, store.ErrUnavailable) {
@@ -265,8 +265,8 @@ func TestPanicUndoes(t *testing.T) {
 			panic("boom")
 		})
 	}()
-	if won, err := db.Claim(t.Context(), "m", time.Minute, time.Unix(0, 0)); err != nil || !won {
-		t.Errorf("claim after the panic: %t, %v", won, err)
+	if claimed, err := db.Claim(t.Context(), store.Claim{ID: "m", TTL: time.Minute}, time.Unix(0, 0)); err != nil || !claimed.Ours {
+		t.Errorf("claim after the panic: %+v, %v", claimed, err)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestOpenAtVersionZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, dir)
-	if _, err := db.Claim(t.Context(), "m", time.Minute, time.Unix(0, 0)); err != nil {
+	if _, err := db.Claim(t.Context(), store.Claim{ID: "m", TTL: time.Minute}, time.Unix(0, 0)); err != nil {
 		t.Error(err)
 	}
 }

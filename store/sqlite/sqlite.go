@@ -66,7 +66,6 @@ var (
 	_ store.Settings        = (*DB)(nil)
 	_ store.Claims          = (*DB)(nil)
 	_ store.Windows         = (*DB)(nil)
-	_ store.Rates           = (*DB)(nil)
 	_ store.Members         = (*DB)(nil)
 	_ store.FleetingMembers = (*DB)(nil)
 )

@@ -18,7 +18,7 @@ func engine(t *testing.T, dir string, seen *exercised) storetest.Engine {
 	db := open(t, dir)
 	t.Cleanup(func() { seen.add(db) })
 	return storetest.Engine{
-		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Claims: db, Windows: db, Rates: db,
+		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Claims: db, Windows: db,
 		Members: db, Fleeting: db, ShortTerms: db, Ledger: db, Audit: db, Approvals: db, Pruner: db,
 		Reopen: func(t *testing.T) storetest.Engine {
 			t.Helper()

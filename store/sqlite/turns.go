@@ -32,8 +32,21 @@ func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
 	return db.fail(ctx, doing, err)
 }
 
+const finishTurn = insertTurn + ` ON CONFLICT (id) DO UPDATE SET
+	status = excluded.status, prompt = iif(excluded.prompt = '', prompt, excluded.prompt), answer = excluded.answer,
+	thinking = excluded.thinking, model = excluded.model, input_tokens = excluded.input_tokens,
+	output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens,
+	cache_write_tokens = excluded.cache_write_tokens, answer_ids = excluded.answer_ids,
+	transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
+	reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
+	WHERE status = 'running'`
+
+const insertUsage = `INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens,
+	cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn_id, model) DO NOTHING`
+
 // FinishTurn implements store.Turns.
-func (db *DB) FinishTurn(ctx context.Context, t store.Turn) error {
+func (db *DB) FinishTurn(ctx context.Context, t store.Turn, spent ...store.ModelUsage) error {
 	const doing = "finish turn"
 	if t.Status == store.TurnRunning || t.Status == "" {
 		return db.fail(ctx, doing, fmt.Errorf("%w: turn %s would end as %q", store.ErrInvalid, t.ID, t.Status))
@@ -48,14 +61,21 @@ func (db *DB) FinishTurn(ctx context.Context, t store.Turn) error {
 	if err != nil {
 		return db.fail(ctx, doing, err)
 	}
-	_, err = db.write.one(ctx, insertTurn+` ON CONFLICT (id) DO UPDATE SET
-		status = excluded.status, prompt = iif(excluded.prompt = '', prompt, excluded.prompt), answer = excluded.answer,
-		thinking = excluded.thinking, model = excluded.model, input_tokens = excluded.input_tokens,
-		output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens,
-		cache_write_tokens = excluded.cache_write_tokens, answer_ids = excluded.answer_ids,
-		transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
-		reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
-		WHERE status = 'running'`, values...)
+	err = db.write.transact(ctx, func(ctx context.Context) error {
+		if _, err := db.write.exec(ctx, finishTurn, values); err != nil {
+			return err
+		}
+		for _, s := range spent {
+			_, err := db.write.exec(ctx, insertUsage, args{
+				t.ID, s.Model, t.GuildID, t.ChannelID, t.OwnerID, s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite,
+				s.Usage.Reasoning, s.Usage.CostNanos, s.Usage.Unpriced, t.FinishedAt,
+			})
+			if err != nil {
+				return fmt.Errorf("usage of %s: %w", s.Model, err)
+			}
+		}
+		return nil
+	})
 	return db.fail(ctx, doing, err)
 }
 

@@ -21,7 +21,7 @@ func Bench(b *testing.B, open func(b *testing.B) Engine) {
 	}{
 		{"Claim", func(e Engine) bool { return e.Claims != nil }, benchClaim},
 		{"ConsumeWindows", func(e Engine) bool { return e.Windows != nil }, benchConsumeWindows},
-		{"AllowEvent", func(e Engine) bool { return e.Rates != nil }, benchAllowEvent},
+		{"ClaimAndCount", func(e Engine) bool { return e.Claims != nil }, benchClaimAndCount},
 		{"OpenAndCloseCall", func(e Engine) bool { return e.Journal != nil }, benchOpenAndCloseCall},
 		{"BeginAndFinishTurn", func(e Engine) bool { return e.Turns != nil }, benchBeginAndFinishTurn},
 		{"RecentTurns", func(e Engine) bool { return e.Turns != nil }, benchRecentTurns},
@@ -59,7 +59,18 @@ func spread(b *testing.B, step func(i int) error) {
 func benchClaim(b *testing.B, e Engine) {
 	start := time.Unix(1_900_000_000, 0)
 	spread(b, func(i int) error { // a claim per second of the store's time, so that old ones expire
-		_, err := e.Claims.Claim(b.Context(), fmt.Sprint(i), 10*time.Minute, start.Add(time.Duration(i)*time.Second))
+		_, err := e.Claims.Claim(b.Context(), store.Claim{ID: fmt.Sprint(i), TTL: 10 * time.Minute}, start.Add(time.Duration(i)*time.Second))
+		return err
+	})
+}
+
+func benchClaimAndCount(b *testing.B, e Engine) {
+	start := time.Unix(1_900_000_000, 0)
+	spread(b, func(i int) error { // a minute's 20 turns of 50 members in 20 channels
+		_, err := e.Claims.Claim(b.Context(), store.Claim{ID: fmt.Sprint(i), TTL: 10 * time.Minute, Counts: []store.Count{
+			{Rate: store.Rate{Name: "turns", MemberID: fmt.Sprint(i % 50)}, Limit: 20, Window: time.Minute},
+			{Rate: store.Rate{Name: "turns", ChannelID: fmt.Sprint(i % 20)}, Limit: 60, Window: time.Minute},
+		}}, start.Add(time.Duration(i)*60*time.Millisecond))
 		return err
 	})
 }
@@ -105,7 +116,7 @@ func benchBeginAndFinishTurn(b *testing.B, e Engine) {
 			return err
 		}
 		turn.Status, turn.Answer, turn.Transcript = store.TurnCompleted, answer, transcript
-		return e.Turns.FinishTurn(b.Context(), turn)
+		return e.Turns.FinishTurn(b.Context(), turn, store.ModelUsage{Model: "big", Usage: store.Usage{Input: 2000, Output: 300}})
 	})
 }
 
@@ -154,13 +165,4 @@ func benchRecall(b *testing.B, e Engine) {
 			})
 		})
 	}
-}
-
-func benchAllowEvent(b *testing.B, e Engine) {
-	start := time.Unix(1_900_000_000, 0)
-	spread(b, func(i int) error { // a minute's 20 turns of 50 members
-		rate := store.Rate{Name: "turns", GuildID: "1", MemberID: fmt.Sprint(i % 50)}
-		_, err := e.Rates.AllowEvent(b.Context(), rate, 20, time.Minute, start.Add(time.Duration(i)*60*time.Millisecond))
-		return err
-	})
 }

@@ -90,17 +90,26 @@ func ledger(t *testing.T, open func(t *testing.T) Engine) {
 	t.Run("sums by model, once per turn", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
-		for i, u := range []store.UsageEntry{
-			{TurnID: "1", Model: "big", GuildID: "1", ChannelID: "c", MemberID: "ana", Usage: store.Usage{
+		for i, end := range []struct {
+			id, guild, channel, member string
+			spent                      []store.ModelUsage
+		}{
+			{"1", "1", "c", "ana", []store.ModelUsage{{Model: "big", Usage: store.Usage{
 				Input: 10, Output: 1, CacheRead: 5, CacheWrite: 2, Reasoning: 1, CostNanos: 1 << 40,
-			}},
-			{TurnID: "1", Model: "small", GuildID: "1", ChannelID: "c", MemberID: "ana", Usage: store.Usage{Input: 7}},
-			{TurnID: "2", Model: "big", GuildID: "1", ChannelID: "d", MemberID: "eric", Usage: store.Usage{Input: 20, Output: 2, CostNanos: 3, Unpriced: true}},
-			{TurnID: "3", Model: "big", GuildID: "2", ChannelID: "e", MemberID: "ana", Usage: store.Usage{Input: 40, Output: 4, CostNanos: 7}},
-			{TurnID: "3", Model: "big", GuildID: "2", ChannelID: "e", MemberID: "ana", Usage: store.Usage{Input: 9999}},
+			}}, {Model: "small", Usage: store.Usage{Input: 7}}}},
+			{"2", "1", "d", "eric", []store.ModelUsage{{Model: "big", Usage: store.Usage{Input: 20, Output: 2, CostNanos: 3, Unpriced: true}}}},
+			{"3", "2", "e", "ana", []store.ModelUsage{{Model: "big", Usage: store.Usage{Input: 40, Output: 4, CostNanos: 7}}}},
+			{"3", "2", "e", "ana", []store.ModelUsage{{Model: "big", Usage: store.Usage{Input: 9999}}}},
+			{"4", "2", "e", "ana", nil},
 		} {
-			u.At = after(i)
-			must(t, e.Ledger.AddUsage(t.Context(), u))
+			turn := begun(end.id, end.channel, i)
+			turn.GuildID, turn.OwnerID = end.guild, end.member
+			if i%2 == 0 { // the others could not be begun
+				must(t, e.Turns.BeginTurn(t.Context(), turn))
+			}
+			turn = ended(turn, store.TurnCompleted)
+			turn.FinishedAt = after(i)
+			must(t, e.Turns.FinishTurn(t.Context(), turn, end.spent...))
 		}
 		for _, test := range []struct {
 			q    store.UsageQuery
@@ -112,7 +121,7 @@ func ledger(t *testing.T, open func(t *testing.T) Engine) {
 				}}, {Model: "small", Turns: 1, Usage: store.Usage{Input: 7}},
 			}},
 			{store.UsageQuery{GuildID: "1", Since: after(1)}, []store.UsageTotal{
-				{Model: "big", Turns: 1, Usage: store.Usage{Input: 20, Output: 2, CostNanos: 3, Unpriced: true}}, {Model: "small", Turns: 1, Usage: store.Usage{Input: 7}},
+				{Model: "big", Turns: 1, Usage: store.Usage{Input: 20, Output: 2, CostNanos: 3, Unpriced: true}},
 			}},
 			{store.UsageQuery{MemberID: "ana", ChannelID: "e"}, []store.UsageTotal{{Model: "big", Turns: 1, Usage: store.Usage{Input: 40, Output: 4, CostNanos: 7}}}},
 			{store.UsageQuery{MemberID: "nobody"}, nil},
@@ -122,6 +131,46 @@ func ledger(t *testing.T, open func(t *testing.T) Engine) {
 			if diff := cmp.Diff(test.want, totals); diff != "" {
 				t.Errorf("%+v (-want +got):\n%s", test.q, diff)
 			}
+		}
+	})
+
+	t.Run("a turn that ends with no final status costs nothing, and one that a sweep has closed what it did", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		turn, spent := begun("t1", "c", 0), store.ModelUsage{Model: "big", Usage: store.Usage{Input: 7}}
+		must(t, e.Turns.BeginTurn(t.Context(), turn))
+		if err := e.Turns.FinishTurn(t.Context(), turn, spent); !errors.Is(err, store.ErrInvalid) {
+			t.Errorf("%v, want ErrInvalid", err)
+		}
+		must(t, e.Turns.FinishTurn(t.Context(), ended(turn, store.TurnInterrupted)))
+		totals, err := e.Ledger.UsageOf(t.Context(), store.UsageQuery{})
+		if must(t, err); len(totals) > 0 {
+			t.Errorf("before it has told what it cost: %+v", totals)
+		}
+		must(t, e.Turns.FinishTurn(t.Context(), ended(turn, store.TurnCompleted), spent))
+		totals, err = e.Ledger.UsageOf(t.Context(), store.UsageQuery{})
+		must(t, err)
+		if diff := cmp.Diff([]store.UsageTotal{{Model: "big", Turns: 1, Usage: spent.Usage}}, totals); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("64 ends of one turn", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		turn := begun("t1", "c", 0)
+		must(t, e.Turns.BeginTurn(t.Context(), turn))
+		for _, err := range together(func(int) error {
+			return e.Turns.FinishTurn(t.Context(), ended(turn, store.TurnCompleted),
+				store.ModelUsage{Model: "big", Usage: store.Usage{Input: 10}}, store.ModelUsage{Model: "small", Usage: store.Usage{Input: 1}})
+		}) {
+			must(t, err)
+		}
+		totals, err := e.Ledger.UsageOf(t.Context(), store.UsageQuery{})
+		must(t, err)
+		want := []store.UsageTotal{{Model: "big", Turns: 1, Usage: store.Usage{Input: 10}}, {Model: "small", Turns: 1, Usage: store.Usage{Input: 1}}}
+		if diff := cmp.Diff(want, totals); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 }

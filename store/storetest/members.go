@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,8 +32,9 @@ func remember(t *testing.T, e Engine, member, word string) {
 	for i, guild := range []string{"1", ""} {
 		turn := begun(member+guild, "in "+guild, i)
 		turn.OwnerID, turn.GuildID, turn.Prompt = member, guild, "about "+word
+		var spent []store.ModelUsage
 		if guild == "" {
-			turn.ChannelID = "dm of " + member
+			turn.ChannelID, spent = "dm of "+member, []store.ModelUsage{{Model: "m"}}
 		}
 		must(t, e.Turns.BeginTurn(ctx, turn))
 		c := call(turn.ID, "k", i)
@@ -45,7 +45,7 @@ func remember(t *testing.T, e Engine, member, word string) {
 		must(t, e.Journal.CloseCall(ctx, c))
 		turn = ended(turn, store.TurnCompleted)
 		turn.Transcript = json.RawMessage(`{"v":1,"entries":[],"about":"` + word + `"}`)
-		must(t, e.Turns.FinishTurn(ctx, turn))
+		must(t, e.Turns.FinishTurn(ctx, turn, spent...))
 	}
 	w := waiting("waits for "+member, 3)
 	w.OwnerID, w.Payload = member, json.RawMessage(`{"text":"`+word+`"}`)
@@ -57,7 +57,6 @@ func remember(t *testing.T, e Engine, member, word string) {
 	note := inMind("channel of "+member, "plot", "a story about "+word, 4)
 	note.AuthorID = member
 	must(t, e.ShortTerms.PutShortTerm(ctx, note, 5))
-	must(t, e.Ledger.AddUsage(ctx, store.UsageEntry{TurnID: "in DM of " + member, Model: "m", ChannelID: "dm of " + member, MemberID: member, At: after(5)}))
 	must(t, e.Audit.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: member, Action: "setting_changed", Detail: word, At: after(6)}))
 	must(t, e.Audit.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: "mod", SubjectID: member, Action: "killed", Detail: word, At: after(7)}))
 	asked := store.Approval{Token: "asked by " + member, TurnID: member + "1", OwnerID: member, Tool: "note", Arguments: word, OpenedAt: after(8)}
@@ -185,14 +184,12 @@ func fleetingMembers(t *testing.T, open func(t *testing.T) Engine) {
 	t.Run("B76 counters of the member and windows of their DM channels", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
-		if e.Rates == nil || e.Windows == nil {
-			t.Skip("this engine has no rates or no windows")
+		if e.Claims == nil || e.Windows == nil {
+			t.Skip("this engine has no claims or no windows")
 		}
 		allow := func(member string) bool {
 			t.Helper()
-			ok, err := e.Rates.AllowEvent(t.Context(), store.Rate{Name: "turns", GuildID: "1", MemberID: member}, 1, time.Minute, start)
-			must(t, err)
-			return ok
+			return allow(t, e, store.Rate{Name: "turns", GuildID: "1", MemberID: member}, 1, 0)
 		}
 		for _, member := range []string{"ana", "eric", "ana2", "*"} {
 			allow(member)

@@ -24,12 +24,15 @@ func retention(t *testing.T, open func(t *testing.T) Engine) {
 				must(t, e.Journal.OpenCall(ctx, call(id, "k", n*day)))
 				must(t, e.Journal.CloseCall(ctx, done(call(id, "k", n*day))))
 				if id != "a0" { // it still runs, however old
-					must(t, e.Turns.FinishTurn(ctx, ended(turn, store.TurnCompleted)))
+					end, spent := ended(turn, store.TurnCompleted), []store.ModelUsage(nil)
+					if channel == "b" && n < 4 {
+						end.FinishedAt, spent = after(n*day), []store.ModelUsage{{Model: "m", Usage: store.Usage{Input: 1 << n}}}
+					}
+					must(t, e.Turns.FinishTurn(ctx, end, spent...))
 				}
 			}
 		}
 		for n := range 4 {
-			must(t, e.Ledger.AddUsage(ctx, store.UsageEntry{TurnID: fmt.Sprint(n), Model: "m", At: after(n * day)}))
 			must(t, e.Audit.AddAudit(ctx, store.AuditEntry{GuildID: "1", Action: "kill", At: after(n * day)}))
 			token := fmt.Sprint(n)
 			must(t, e.Approvals.OpenApproval(ctx, store.Approval{Token: token, OpenedAt: after(n * day)}))
@@ -57,6 +60,12 @@ func retention(t *testing.T, open func(t *testing.T) Engine) {
 				t.Errorf("%s keeps %d turns", channel, len(turns))
 			}
 		}
+		// b2 is gone, and what it cost is not; finishing a turn that is gone writes it once more, and not what it cost.
+		again := ended(begun("b2", "b", 2*day), store.TurnCompleted)
+		must(t, e.Turns.FinishTurn(ctx, again, store.ModelUsage{Model: "m", Usage: store.Usage{Input: 1000}}))
+		if totals, err := e.Ledger.UsageOf(ctx, store.UsageQuery{}); err != nil || len(totals) != 1 || totals[0].Usage.Input != 4+8 {
+			t.Errorf("the ledger keeps %+v, %v", totals, err)
+		}
 		if calls, err := e.Journal.Calls(ctx, "a0"); err != nil || len(calls) != 1 {
 			t.Errorf("the running turn has %d calls, %v", len(calls), err)
 		}
@@ -66,7 +75,7 @@ func retention(t *testing.T, open func(t *testing.T) Engine) {
 		keep = store.Retention{TurnsPerChannel: 1}
 		erased, err = e.Pruner.Prune(ctx, keep, after(1000*day))
 		must(t, err)
-		if erased[store.KindTurns] != 4 || erased[store.KindUsage] != 0 {
+		if erased[store.KindTurns] != 5 || erased[store.KindUsage] != 0 {
 			t.Errorf("by number alone: %v", erased)
 		}
 		erased, err = e.Pruner.Prune(ctx, store.Retention{}, after(2000*day))

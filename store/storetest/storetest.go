@@ -22,7 +22,6 @@ type Engine struct {
 	Settings store.Settings
 	Claims   store.Claims
 	Windows  store.Windows
-	Rates    store.Rates
 	Budget   store.Budget
 	Members  store.Members
 	Fleeting store.FleetingMembers
@@ -66,7 +65,7 @@ func Run(t *testing.T, open func(t *testing.T) Engine) {
 	part("Settings", func(e Engine) bool { return e.Settings != nil }, settings)
 	part("Claims", func(e Engine) bool { return e.Claims != nil }, claims)
 	part("Windows", func(e Engine) bool { return e.Windows != nil }, windows)
-	part("Rates", func(e Engine) bool { return e.Rates != nil }, rates)
+	part("Rates", func(e Engine) bool { return e.Claims != nil }, rates)
 	part("Budget", func(e Engine) bool { return e.Budget != nil }, budget)
 	part("Short-term memory", func(e Engine) bool { return e.ShortTerms != nil }, shortTerms)
 	part("Ledger", func(e Engine) bool { return e.Ledger != nil }, ledger)

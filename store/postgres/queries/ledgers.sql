@@ -19,13 +19,6 @@ SELECT * FROM short_term WHERE channel_id = @channel_id AND expires_at > @now OR
 -- name: ClearShortTerm :exec
 DELETE FROM short_term WHERE channel_id = @channel_id;
 
--- name: AddUsage :exec
-INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
-    cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
-VALUES (@turn_id, @model, @guild_id, @channel_id, @member_id, @input_tokens, @output_tokens, @cache_read_tokens, @cache_write_tokens,
-    @reasoning_tokens, @cost_nanos, @unpriced, @at)
-ON CONFLICT (turn_id, model) DO NOTHING;
-
 -- name: AddAudit :exec
 INSERT INTO audit_log (guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at)
 VALUES (@guild_id, @channel_id, @actor_member_id, @subject_member_id, @action, @detail, @at);

@@ -40,49 +40,6 @@ func (q *Queries) AddAudit(ctx context.Context, arg AddAuditParams) error {
 	return err
 }
 
-const addUsage = `-- name: AddUsage :exec
-INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
-    cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10, $11, $12, $13)
-ON CONFLICT (turn_id, model) DO NOTHING
-`
-
-type AddUsageParams struct {
-	TurnID           string
-	Model            string
-	GuildID          string
-	ChannelID        string
-	MemberID         string
-	InputTokens      int
-	OutputTokens     int
-	CacheReadTokens  int
-	CacheWriteTokens int
-	ReasoningTokens  int
-	CostNanos        int64
-	Unpriced         bool
-	At               time.Time
-}
-
-func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
-	_, err := q.db.Exec(ctx, addUsage,
-		arg.TurnID,
-		arg.Model,
-		arg.GuildID,
-		arg.ChannelID,
-		arg.MemberID,
-		arg.InputTokens,
-		arg.OutputTokens,
-		arg.CacheReadTokens,
-		arg.CacheWriteTokens,
-		arg.ReasoningTokens,
-		arg.CostNanos,
-		arg.Unpriced,
-		arg.At,
-	)
-	return err
-}
-
 const auditOf = `-- name: AuditOf :many
 SELECT id, guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at FROM audit_log WHERE guild_id = $1 ORDER BY at DESC, id DESC LIMIT $2
 `

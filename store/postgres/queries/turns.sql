@@ -7,6 +7,8 @@ VALUES (@id, @process_id, @channel_id, @guild_id, @owner_member_id, @trigger_id,
     @reasoning_tokens, @cost_nanos, @unpriced);
 
 -- name: FinishTurn :exec
+-- One statement, so that the record and what it cost are written in one round trip, both or neither.
+WITH closed AS (
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at,
     reasoning_tokens, cost_nanos, unpriced)
@@ -20,7 +22,14 @@ ON CONFLICT (id) DO UPDATE SET
     cache_write_tokens = excluded.cache_write_tokens, answer_ids = excluded.answer_ids,
     transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
     reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
-WHERE turns.status = 'running';
+WHERE turns.status = 'running'
+)
+INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
+    cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
+SELECT @id, unnest(@models::text[]), @guild_id, @channel_id, @owner_member_id, unnest(@inputs::bigint[]), unnest(@outputs::bigint[]),
+    unnest(@cache_reads::bigint[]), unnest(@cache_writes::bigint[]), unnest(@reasonings::bigint[]), unnest(@costs::bigint[]),
+    unnest(@unpriced_ones::boolean[]), @at::timestamptz
+ON CONFLICT (turn_id, model) DO NOTHING;
 
 -- name: RecentTurns :many
 SELECT * FROM turns WHERE channel_id = @channel_id AND status <> 'running' ORDER BY started_at DESC, seq DESC LIMIT @count;

@@ -74,12 +74,13 @@ func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) error {
 }
 
 const finishTurn = `-- name: FinishTurn :exec
+WITH closed AS (
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at,
     reasoning_tokens, cost_nanos, unpriced)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-    $12, $13, $14, $15, $16, $17, $18, $19, $20,
-    $21, $22, $23)
+VALUES ($1, $14, $4, $3, $5, $15, $16, $17, $18, $19, $20,
+    $21, $22, $23, $24, $25, $26, $27, $28, $29,
+    $30, $31, $32)
 ON CONFLICT (id) DO UPDATE SET
     status = excluded.status, prompt = coalesce(nullif(excluded.prompt, ''), turns.prompt), answer = excluded.answer,
     thinking = excluded.thinking, model = excluded.model, input_tokens = excluded.input_tokens,
@@ -88,14 +89,30 @@ ON CONFLICT (id) DO UPDATE SET
     transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
     reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
 WHERE turns.status = 'running'
+)
+INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
+    cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
+SELECT $1, unnest($2::text[]), $3, $4, $5, unnest($6::bigint[]), unnest($7::bigint[]),
+    unnest($8::bigint[]), unnest($9::bigint[]), unnest($10::bigint[]), unnest($11::bigint[]),
+    unnest($12::boolean[]), $13::timestamptz
+ON CONFLICT (turn_id, model) DO NOTHING
 `
 
 type FinishTurnParams struct {
 	ID               string
-	ProcessID        int32
-	ChannelID        string
+	Models           []string
 	GuildID          string
+	ChannelID        string
 	OwnerMemberID    string
+	Inputs           []int64
+	Outputs          []int64
+	CacheReads       []int64
+	CacheWrites      []int64
+	Reasonings       []int64
+	Costs            []int64
+	UnpricedOnes     []bool
+	At               time.Time
+	ProcessID        int32
 	TriggerID        string
 	Status           store.TurnStatus
 	Prompt           string
@@ -116,13 +133,23 @@ type FinishTurnParams struct {
 	Unpriced         bool
 }
 
+// One statement, so that the record and what it cost are written in one round trip, both or neither.
 func (q *Queries) FinishTurn(ctx context.Context, arg FinishTurnParams) error {
 	_, err := q.db.Exec(ctx, finishTurn,
 		arg.ID,
-		arg.ProcessID,
-		arg.ChannelID,
+		arg.Models,
 		arg.GuildID,
+		arg.ChannelID,
 		arg.OwnerMemberID,
+		arg.Inputs,
+		arg.Outputs,
+		arg.CacheReads,
+		arg.CacheWrites,
+		arg.Reasonings,
+		arg.Costs,
+		arg.UnpricedOnes,
+		arg.At,
+		arg.ProcessID,
 		arg.TriggerID,
 		arg.Status,
 		arg.Prompt,

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,22 +10,6 @@ import (
 
 	"github.com/parleybot/parley/store"
 )
-
-// allow keeps the times of the counted events, at most limit of them. KEYS: rate. ARGV: now, the window's begin, limit,
-// time to live in ms, a name for the event.
-var allow = redis.NewScript(`
-	redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
-	if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
-	redis.call('ZADD', KEYS[1], ARGV[1], ARGV[5])
-	redis.call('PEXPIRE', KEYS[1], ARGV[4])
-	return 1`)
-
-// AllowEvent implements store.Rates.
-func (db *DB) AllowEvent(ctx context.Context, rate store.Rate, limit int, window time.Duration, now time.Time) (bool, error) {
-	allowed, err := allow.Run(ctx, db.client, []string{db.keys.rate(rate)},
-		micros(now), micros(now.Add(-window)), limit, lifetime(window), rand.Text()).Bool()
-	return allowed, db.fail(ctx, "count event", err)
-}
 
 // take gives each request the time at which it is due. KEYS: when the next request is due that comes after no silence. ARGV:
 // now in µs, or nothing for the server's own; n; the time between two requests and that of a burst, in µs. It returns the
