@@ -3,8 +3,6 @@ package app_test
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"math"
 	"net"
 	"net/url"
 	"os"
@@ -229,42 +227,6 @@ func TestStoresBlink(t *testing.T) {
 		database.Restore(t)
 		cache.Restore(t)
 		ask("remember that I like "+liking, "Done, I'll remember: I like "+liking)
-	}
-}
-
-// TestRoundTrips counts what a turn asks of the servers on a warm channel, against the aims of the design.
-func TestRoundTrips(t *testing.T) {
-	t.Parallel()
-	environ, database, cache := behind(t)
-	h := newHome(t)
-	a := h.open(t, environ...)
-	run(t, a)
-	for _, text := range []string{"warm one", "warm two", "warm three", "warm four"} { // each pool connection learns its statements once
-		h.ask(t, "call recall_memory {}; then; say "+text)
-		h.must(t, text)
-		app.Idle(t, a)
-	}
-	for _, test := range []struct {
-		name, ask, want string
-		database, cache int
-	}{
-		{"a plain turn", "say plain enough", "plain enough", 5, 4},                                       // what is remembered, both rates and what it cost are asked and written beside the rest
-		{"a turn with a tool call", `call recall_memory {}; then; say with a tool`, "with a tool", 9, 4}, // it asks what the member wishes, too
-	} {
-		// The least of a few: the kill bus asks now and then whether its connection lives, which is not the turn's.
-		toDatabase, toCache := math.MaxInt, math.MaxInt
-		for n := range 6 {
-			fromDatabase, fromCache := database.Asked(), cache.Asked()
-			want := fmt.Sprintf("%s %d", test.want, n)
-			h.ask(t, fmt.Sprintf("%s %d", test.ask, n))
-			h.must(t, want)
-			app.Idle(t, a)
-			toDatabase, toCache = min(toDatabase, database.Asked()-fromDatabase), min(toCache, cache.Asked()-fromCache)
-		}
-		t.Logf("%s: %d round trips to Postgres, %d to Redis", test.name, toDatabase, toCache)
-		if toDatabase > test.database || toCache > test.cache {
-			t.Errorf("%s: %d round trips to Postgres and %d to Redis, want at most %d and %d", test.name, toDatabase, toCache, test.database, test.cache)
-		}
 	}
 }
 

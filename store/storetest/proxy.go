@@ -18,6 +18,8 @@ type Proxy struct {
 	delay  time.Duration
 	silent chan struct{} // closed when it speaks again; nil while it does
 	asked  int
+	watch  func(conn int, piece []byte)
+	conns  int // made so far
 	work   sync.WaitGroup
 }
 
@@ -101,6 +103,14 @@ func (p *Proxy) Asked() int {
 	return p.asked
 }
 
+// Watch tells see every piece that a client sends, before the server has it, with the number of its connection. Pieces of
+// one connection come in order; see is called by several goroutines, must not keep the piece, and must not be slow.
+func (p *Proxy) Watch(see func(conn int, piece []byte)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watch = see
+}
+
 func (p *Proxy) accept(listen net.Listener) {
 	for {
 		client, err := listen.Accept()
@@ -117,13 +127,16 @@ func (p *Proxy) accept(listen net.Listener) {
 			_, _ = client.Close(), server.Close()
 		}
 		p.open[client], p.open[server] = true, true
+		p.conns++
+		conn := p.conns
 		p.mu.Unlock()
-		p.work.Go(func() { p.pass(client, server, 1) })
+		p.work.Go(func() { p.pass(client, server, conn) })
 		p.work.Go(func() { p.pass(server, client, 0) })
 	}
 }
 
-func (p *Proxy) pass(from, to net.Conn, counts int) {
+// pass carries what one side sends; conn is the number of a client's side.
+func (p *Proxy) pass(from, to net.Conn, conn int) {
 	defer func() {
 		_, _ = from.Close(), to.Close()
 		p.mu.Lock()
@@ -134,11 +147,14 @@ func (p *Proxy) pass(from, to net.Conn, counts int) {
 	for {
 		n, err := from.Read(piece)
 		p.mu.Lock()
-		if n > 0 {
-			p.asked += counts
+		if n > 0 && conn > 0 {
+			p.asked++
 		}
-		delay, silent := p.delay, p.silent
+		delay, silent, watch := p.delay, p.silent, p.watch
 		p.mu.Unlock()
+		if n > 0 && conn > 0 && watch != nil {
+			watch(conn, piece[:n])
+		}
 		if silent != nil {
 			<-silent
 		}
