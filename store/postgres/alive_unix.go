@@ -9,7 +9,8 @@ import (
 )
 
 // quiet says that a connection nobody uses is open and nothing has come in on it: neither its end nor the words with which a
-// server takes its leave. It asks the kernel, not the server.
+// server takes its leave. It asks the kernel, not the server, and waits for nobody: the driver may have left a reader on the
+// connection (it starts one when a write is slow), which has the right to read until something comes, so this must not ask for it.
 func quiet(conn net.Conn) bool {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = over.NetConn()
@@ -23,11 +24,10 @@ func quiet(conn net.Conn) bool {
 		return false
 	}
 	nothing := false
-	err = raw.Read(func(fd uintptr) bool {
+	err = raw.Control(func(fd uintptr) {
 		var first [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		nothing = errors.Is(err, syscall.EAGAIN)
-		return true
 	})
 	return err == nil && nothing
 }
