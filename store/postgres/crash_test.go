@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	}
 	db, err := Open(context.Background(), Config{URL: url})
 	if err == nil {
-		err = storetest.WriteJournal(context.Background(), storetest.Engine{Turns: db, Journal: db}, os.Stdout)
+		err = storetest.WriteJournal(context.Background(), storetest.Engine{Turns: db, Journal: db, Ledger: db}, os.Stdout)
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -61,7 +61,7 @@ func crash(t *testing.T, rounds int) {
 			t.Fatal(err)
 		}
 		db := open(t, url)
-		return storetest.Engine{Turns: db, Journal: db}, func() {
+		return storetest.Engine{Turns: db, Journal: db, Ledger: db}, func() {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}

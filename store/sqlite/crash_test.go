@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	case "journal":
 		db, err := Open(context.Background(), Config{Dir: os.Getenv(dirEnv)})
 		if err == nil {
-			err = storetest.WriteJournal(context.Background(), storetest.Engine{Turns: db, Journal: db}, os.Stdout)
+			err = storetest.WriteJournal(context.Background(), storetest.Engine{Turns: db, Journal: db, Ledger: db}, os.Stdout)
 		}
 		exit(err)
 	case "open":
@@ -78,7 +78,7 @@ func crash(t *testing.T, rounds int) {
 		t.Helper()
 		db := open(t, dir)
 		sound(t, db)
-		return storetest.Engine{Turns: db, Journal: db}, func() {
+		return storetest.Engine{Turns: db, Journal: db, Ledger: db}, func() {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -7,9 +7,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleybot/parley/store"
 )
@@ -41,7 +44,8 @@ func WriteJournal(ctx context.Context, e Engine, told io.Writer) error {
 			}
 			fmt.Fprintln(told, "closed", turn, key)
 		}
-		if err := e.Turns.FinishTurn(ctx, store.Turn{ID: turn, Status: store.TurnCompleted}); err != nil {
+		if err := e.Turns.FinishTurn(ctx, store.Turn{ID: turn, Status: store.TurnCompleted},
+			store.ModelUsage{Model: "big", Usage: store.Usage{Input: 1}}, store.ModelUsage{Model: "small", Usage: store.Usage{Input: 1}}); err != nil {
 			return err
 		}
 		fmt.Fprintln(told, "finished", turn, "-")
@@ -67,6 +71,7 @@ func Crash(t *testing.T, rounds int, writer func(t *testing.T) *exec.Cmd, restar
 			t.Errorf("one writer left %d turns and %d calls running", len(turns), len(calls))
 		}
 		checkAcknowledged(t, e, acknowledged)
+		checkCosts(t, e)
 		turns, calls, err = e.Journal.Sweep(t.Context(), at)
 		if err != nil || len(turns)+len(calls) != 0 {
 			t.Errorf("a second sweep closed %d turns and %d calls (%v)", len(turns), len(calls), err)
@@ -110,6 +115,25 @@ func killAfter(t *testing.T, cmd *exec.Cmd, lines int) []acknowledgement {
 		t.Fatalf("the writer ended by itself after %d writes: %v\n%s", len(told), err, problems.String())
 	}
 	return told
+}
+
+// checkCosts finds what each completed turn has cost, and nothing of any other.
+func checkCosts(t *testing.T, e Engine) {
+	t.Helper()
+	turns, err := e.Turns.RecentTurns(t.Context(), "c", 1<<20)
+	must(t, err)
+	turns = slices.DeleteFunc(turns, func(turn store.Turn) bool { return turn.Status != store.TurnCompleted })
+	totals, err := e.Ledger.UsageOf(t.Context(), store.UsageQuery{})
+	must(t, err)
+	var want []store.UsageTotal
+	for _, model := range []string{"big", "small"} {
+		if n := len(turns); n > 0 {
+			want = append(want, store.UsageTotal{Model: model, Turns: n, Usage: store.Usage{Input: n}})
+		}
+	}
+	if diff := cmp.Diff(want, totals); diff != "" {
+		t.Errorf("the ledger of %d completed turns (-want +got):\n%s", len(turns), diff)
+	}
 }
 
 func checkAcknowledged(t *testing.T, e Engine, told []acknowledgement) {
