@@ -50,21 +50,22 @@ test: ## run the tests; PKGS=./turn/... for some, REQUIRE_SERVICES=1 to accept n
 	report=$$(mktemp); TEST_REPORT=$$report go test $$race -shuffle=on $(TESTFLAGS) $(PKGS); code=$$?; \
 	sort "$$report" | awk -F '\t' "$$LAY_OUT"; rm -f "$$report"; exit $$code
 
-# What the tests report: lines as they are, and the engines' parts of the conformance suite as one table.
+# What the tests report: lines as they are, the engines' parts of the conformance suite as one table, and last of all, each
+# once, what was skipped.
 define LAY_OUT
-NF < 3 { print; next }
+NF < 3 { if (told[$$0]++) next; if (/SKIPPED: /) skipped[++s] = $$0; else print; next }
 { engine = $$1; sub(/:.*/, "", engine) }
 !(engine in seen) { seen[engine] = 1; engines[++n] = engine }
 !($$2 in seen) { seen[$$2] = 1; parts[++m] = $$2 }
 { result[$$2, engine] = $$3 }
 END {
-	if (!m) exit
-	printf "%-20s", "conformance"; for (i = 1; i <= n; i++) printf "%-10s", engines[i]; print ""
+	if (m) { printf "%-20s", "conformance"; for (i = 1; i <= n; i++) printf "%-10s", engines[i]; print "" }
 	for (j = 1; j <= m; j++) {
 		printf "%-20s", parts[j]
 		for (i = 1; i <= n; i++) printf "%-10s", result[parts[j], engines[i]]
 		print ""
 	}
+	for (i = 1; i <= s; i++) print skipped[i]
 }
 endef
 export LAY_OUT

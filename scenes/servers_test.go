@@ -5,11 +5,11 @@ import (
 	"crypto/rand"
 	"maps"
 	"net"
-	"os"
 	"sync"
 	"testing"
 
 	"github.com/parleybot/parley/internal/pgtest"
+	"github.com/parleybot/parley/internal/testreport"
 	"github.com/parleybot/parley/internal/scene"
 	"github.com/parleybot/parley/migrations"
 	"github.com/parleybot/parley/store/postgres"
@@ -49,10 +49,7 @@ func (s *servers) environment(dir string) map[string]string {
 		database := pgtest.Database(s.t, migrations.Postgres(), func(ctx context.Context, url string) error {
 			return postgres.Migrate(ctx, postgres.Config{URL: url})
 		})
-		addr := os.Getenv("REDIS_ADDR")
-		if addr == "" {
-			addr = net.JoinHostPort("127.0.0.1", "6379")
-		}
+		addr := testreport.Reach(s.t, "Redis", "REDIS_ADDR", net.JoinHostPort("127.0.0.1", "6379"))
 		s.made[dir] = map[string]string{
 			// Many scenes run at once, and the server has 100 connections.
 			"DATABASE_URL": database + "&pool_max_conns=3",

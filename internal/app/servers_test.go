@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/parleybot/parley/internal/config"
 	"github.com/parleybot/parley/internal/discordsim"
 	"github.com/parleybot/parley/internal/pgtest"
+	"github.com/parleybot/parley/internal/testreport"
 	"github.com/parleybot/parley/migrations"
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/store/postgres"
@@ -29,10 +29,7 @@ func servers(t testing.TB) []string {
 	database := pgtest.Database(t, migrations.Postgres(), func(ctx context.Context, url string) error {
 		return postgres.Migrate(ctx, postgres.Config{URL: url})
 	})
-	addr := os.Getenv("REDIS_ADDR")
-	if addr == "" {
-		addr = net.JoinHostPort("127.0.0.1", "6379")
-	}
+	addr := testreport.Reach(t, "Redis", "REDIS_ADDR", net.JoinHostPort("127.0.0.1", "6379"))
 	return []string{"DATABASE_URL=" + database, "REDIS_URL=redis://" + addr + "/10", "REDIS_PREFIX=parley-test-" + rand.Text() + ":"}
 }
 

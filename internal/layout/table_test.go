@@ -67,7 +67,7 @@ var table = []rule{
 	{pkg: "internal/layout"},
 	{pkg: "internal/testreport"},
 	{pkg: "internal/servicecheck"},
-	{pkg: "internal/pgtest"},
+	{pkg: "internal/pgtest", ours: []string{"internal/testreport"}},
 	{pkg: "scenes"},
 }
 
@@ -90,7 +90,7 @@ var confined = []struct {
 	{"code.dny.dev/ssrf", []string{"internal/netguard"}},
 	{"github.com/santhosh-tekuri/jsonschema", []string{"registry", "internal/discordspec"}},
 	{"github.com/rs/zerolog/log", nil}, // the global logger is nobody's
-	{"testing", []string{"store/storetest", "internal/pgtest", "internal/discordspec", "providers/internal/*"}},
+	{"testing", []string{"store/storetest", "internal/pgtest", "internal/testreport", "internal/discordspec", "providers/internal/*"}},
 }
 
 // testsOnly are packages that tests may import from these places alone.

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/parleybot/parley/internal/testreport"
 )
 
 const (
@@ -103,10 +105,7 @@ func connect(t testing.TB) *pgx.Conn {
 	defer cancel()
 	conn, err := pgx.Connect(ctx, URL("postgres"))
 	if err != nil {
-		if os.Getenv("REQUIRE_SERVICES") == "1" {
-			t.Fatalf("PostgreSQL is required and not reachable at %s: %v", Addr(), err)
-		}
-		t.Skipf("PostgreSQL is not reachable at %s (POSTGRES_ADDR): %v", Addr(), err)
+		testreport.Away(t, "PostgreSQL", Addr(), "POSTGRES_ADDR", err)
 	}
 	return conn
 }

@@ -13,23 +13,29 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Engine { return engine(t, database(t)) })
+	storetest.Run(t, keeps(nil), func(t *testing.T) storetest.Engine { return engine(t, database(t)) })
+}
+
+// keeps says what this engine implements.
+func keeps(db *DB) storetest.Engine {
+	return storetest.Engine{
+		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Members: db,
+		ShortTerms: db, Ledger: db, Audit: db, Approvals: db, Pruner: db,
+	}
 }
 
 func engine(t *testing.T, url string) storetest.Engine {
 	t.Helper()
 	db := open(t, url)
-	return storetest.Engine{
-		Memories: db, Turns: db, Journal: db, Triggers: db, Settings: db, Members: db,
-		ShortTerms: db, Ledger: db, Audit: db, Approvals: db, Pruner: db,
-		Reopen: func(t *testing.T) storetest.Engine {
-			t.Helper()
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return engine(t, url)
-		},
+	e := keeps(db)
+	e.Reopen = func(t *testing.T) storetest.Engine {
+		t.Helper()
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return engine(t, url)
 	}
+	return e
 }
 
 // database gives the test a database with the schema of this binary.

@@ -13,7 +13,7 @@ import (
 )
 
 // Engine is an open, empty store under test. A repository that an engine does not implement is nil; its part of the suite
-// is then skipped by name. Journal needs Turns.
+// is then absent. Journal needs Turns.
 type Engine struct {
 	Memories store.Memories
 	Turns    store.Turns
@@ -38,20 +38,23 @@ type Engine struct {
 // Writers is how many goroutines contend for one record in the concurrency tests.
 const Writers = 64
 
-// Run holds an engine to the contract. open is called once per test and gives an empty store; it closes what it opened
-// with t.Cleanup.
-func Run(t *testing.T, open func(t *testing.T) Engine) {
+// Run holds an engine to the contract. keeps says what it implements, whether or not a store can be opened. open is called
+// once per test and gives an empty store, which has the same; it closes what it opened with t.Cleanup.
+func Run(t *testing.T, keeps Engine, open func(t *testing.T) Engine) {
 	t.Helper()
 	var done matrix
 	t.Cleanup(done.print)
 	part := func(name string, has func(Engine) bool, run func(t *testing.T, open func(t *testing.T) Engine)) {
 		cell := done.add(name)
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			t.Cleanup(func() { cell.ended(t) })
-			if !has(open(t)) {
+			if !has(keeps) {
 				cell.absent()
 				t.Skipf("this engine has no %s", name)
+			}
+			t.Parallel()
+			t.Cleanup(func() { cell.ended(t) })
+			if opened := open(t); !has(opened) { // skips the whole part where no store can be opened
+				t.Fatalf("the opened store has no %s", name)
 			}
 			run(t, open)
 		})
