@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/parleybot/parley/internal/pgtest"
-	"github.com/parleybot/parley/internal/testreport"
 	"github.com/parleybot/parley/internal/scene"
+	"github.com/parleybot/parley/internal/testreport"
 	"github.com/parleybot/parley/migrations"
 	"github.com/parleybot/parley/store/postgres"
 )
