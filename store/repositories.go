@@ -91,6 +91,9 @@ type Settings interface {
 	PutSetting(ctx context.Context, s Setting) error
 	// SettingsOf returns all values of one owner.
 	SettingsOf(ctx context.Context, scope SettingScope, id string) (map[string]string, error)
+	// MemberSettings returns all members' settings of these names, by member and name, at most limit of those after one;
+	// the zero Setting is before all.
+	MemberSettings(ctx context.Context, names []string, after Setting, limit int) ([]Setting, error)
 }
 
 // Rate names one counter of events. What is empty does not matter for it.

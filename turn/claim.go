@@ -17,8 +17,8 @@ func (m *Manager) claim(channelID string, q *queued) {
 	m.owned.Go(func() {
 		ctx, cancel := context.WithTimeout(m.ctx, ioTimeout)
 		defer cancel()
-		if m.leftAlone(ctx, in.Author.ID) {
-			m.post(channelID, func(w *worker) { w.declined(q, ReasonFullPrivacy) })
+		if why := m.leftAlone(ctx, in.Author.ID); why != "" {
+			m.post(channelID, func(w *worker) { w.declined(q, why) })
 			return
 		}
 		if why := m.claims(ctx, store.Claim{ID: in.MessageID, Counts: m.sharedCounts(in), Free: q.free}); why != "" {
@@ -45,12 +45,18 @@ func (m *Manager) sharedCounts(in Inbound) []store.Count {
 	}
 }
 
-// leftAlone reports whether a member wants nothing to do with the bot.
-func (m *Manager) leftAlone(ctx context.Context, memberID string) bool {
-	return m.memberLately(ctx, memberID).FullPrivacy
+// leftAlone says why a member is not answered: they want nothing to do with the bot, or nobody can say whether they do.
+func (m *Manager) leftAlone(ctx context.Context, memberID string) Reason {
+	switch x, err := m.wish(ctx, memberID); {
+	case err != nil:
+		return ReasonWishUnknown
+	case x.leftAlone:
+		return ReasonFullPrivacy
+	}
+	return ""
 }
 
-// memberLately is what a member has set; nothing when the store is away and nothing is known.
+// memberLately is what a member has set beside their wishes; nothing when the store is away and nothing is known.
 func (m *Manager) memberLately(ctx context.Context, memberID string) MemberSettings {
 	values, _ := safely(func() (map[string]string, error) { return m.settings.lately(ctx, store.SettingMember, memberID) })
 	return readMember(values)

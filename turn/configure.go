@@ -132,7 +132,11 @@ func (m *Manager) SetFullPrivacy(ctx context.Context, p Place, enabled bool) err
 	if enabled {
 		value = full
 	}
-	return m.change(ctx, p, store.Setting{Scope: store.SettingMember, ID: p.Actor.ID, Name: SettingPrivacy, Value: value})
+	err := m.change(ctx, p, store.Setting{Scope: store.SettingMember, ID: p.Actor.ID, Name: SettingPrivacy, Value: value})
+	if err == nil && enabled {
+		m.obeyWish(p.Actor.ID, wish{leftAlone: true})
+	}
+	return err
 }
 
 // SetContextTurns sets for how many turns a used tool stays offered in deliberate mode.

@@ -59,21 +59,24 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 	remembering.Wait()
 	c := conversation{channelID: in.ChannelID, recollection: remembered}
 	c.system = m.system(r.turn.Persona.Name, p.channel.System, m.Edge.Surroundings(in.ChannelID).text(in.Private))
-	begin, hidden := m.dialogues.begin(in.ChannelID), m.hidden(ctx, r.turn.Persona.Name, messages, turns)
+	wants := m.wishesOf(ctx)
+	begin, hidden := m.dialogues.begin(in.ChannelID), m.hidden(wants, r.turn.Persona.Name, messages, turns)
 	visible := slices.DeleteFunc(messages, func(x Message) bool {
 		if x.ID == in.MessageID {
-			trigger.ref = x.ref
-			trigger.Quote = x.Quote
+			trigger.ref, trigger.Quote, trigger.quoted = x.ref, x.Quote, x.quoted
 			return true
 		}
 		return waiting[x.ID] || hidden[x.ID] || !after(x.ID, p.epoch) || begin != "" && CompareIDs(x.ID, begin) < 0 ||
 			!x.Author.Self && CompareIDs(x.ID, in.MessageID) > 0
 	})
+	visible = append(visible, trigger)
 	for i := range visible {
-		if hidden[visible[i].ReplyToID] {
-			visible[i].Quote = ""
+		// What is quoted may be older than what is known of the channel.
+		if x := &visible[i]; hidden[x.ReplyToID] || x.Quote != "" && x.quoted != "" && wants(x.quoted).hides(x.ReplyToID) {
+			x.Quote = ""
 		}
 	}
+	visible, trigger = visible[:len(visible)-1], visible[len(visible)-1]
 	turns = slices.DeleteFunc(turns, func(t store.Turn) bool { return hidden[t.TriggerID] || !after(t.TriggerID, p.epoch) })
 	if p.blind { // what was cleared must not come back because a store is away
 		visible, turns, c.recollection.short = nil, nil, nil
@@ -94,16 +97,9 @@ func (m *Manager) buildContext(ctx context.Context, r *running, p plan, waiting 
 
 // hidden lists the messages that are not shown to the model: all of a member who is left alone, those from before a member
 // had everything erased, text commands, which are no conversation, and what the bot answered to any of them.
-func (m *Manager) hidden(ctx context.Context, self string, messages []Message, turns []store.Turn) map[string]bool {
-	members, out := map[string]MemberSettings{}, map[string]bool{}
-	hides := func(memberID, messageID string) bool {
-		s, asked := members[memberID]
-		if !asked {
-			s = m.memberLately(ctx, memberID)
-			members[memberID] = s
-		}
-		return s.FullPrivacy || s.ErasedBefore != "" && !after(messageID, s.ErasedBefore)
-	}
+func (m *Manager) hidden(wants func(memberID string) wish, self string, messages []Message, turns []store.Turn) map[string]bool {
+	out := map[string]bool{}
+	hides := func(memberID, messageID string) bool { return wants(memberID).hides(messageID) }
 	for _, t := range turns {
 		if t.OwnerID != "" && hides(t.OwnerID, t.TriggerID) {
 			out[t.TriggerID] = true

@@ -251,6 +251,7 @@ func (c *dialogue) load(messages []Message) {
 		m.Content = readable(m.Content, names)
 		if i := slices.IndexFunc(messages, func(x Message) bool { return x.ID == m.ReplyToID }); i >= 0 && m.Quote == "" {
 			m.Quote = quote(messages[i].Author, readable(messages[i].Content, names))
+			m.quoted = messages[i].Author.ID
 		}
 		c.add(m)
 	}

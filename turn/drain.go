@@ -11,6 +11,7 @@ import (
 func (m *Manager) Drain(ctx context.Context) {
 	m.mu.Lock()
 	m.stopping = true
+	m.wishes.stop()
 	for _, w := range m.workers {
 		m.deliver(w, (*worker).drain)
 	}

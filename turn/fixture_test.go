@@ -57,6 +57,18 @@ func newWorld(t testing.TB) *world {
 // start builds the manager and takes over what an earlier one left.
 func (w *world) start() *world {
 	w.t.Helper()
+	w.build()
+	left, err := w.m.Sweep(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.m.Resume(left)
+	return w
+}
+
+// build makes the manager and leaves it at that.
+func (w *world) build() {
+	w.t.Helper()
 	tools, err := registry.New(w.tools...)
 	if err != nil {
 		w.t.Fatal(err)
@@ -69,12 +81,6 @@ func (w *world) start() *world {
 		Edge: w.edge, Store: w.store, Loop: loop, Broker: broker, Registry: tools, Models: w.models, Pictures: w.pictures, Limits: w.limits, SharedRates: w.shared,
 		Observers: []turn.Observer{w.tape}, Log: zerolog.Nop(),
 	})
-	left, err := w.m.Sweep(context.Background())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.m.Resume(left)
-	return w
 }
 
 // stop drains the manager at once and waits for tools that don't end.

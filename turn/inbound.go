@@ -100,7 +100,9 @@ type Message struct {
 	// is known; see quote.
 	ReplyToID string
 	Quote     string
-	SentAt    time.Time
+	// quoted is who wrote that message, as far as it is known.
+	quoted string
+	SentAt time.Time
 	// ref is the number under which the model may name the message.
 	ref int
 }

@@ -26,6 +26,7 @@ func messageOf(in Inbound) Message {
 	if in.ReplyTo != nil {
 		m.ReplyToID = in.ReplyTo.MessageID
 		m.Quote = quote(in.ReplyTo.Author, readable(in.ReplyTo.Content, in.Names))
+		m.quoted = in.ReplyTo.Author.ID
 	}
 	return m
 }

@@ -140,6 +140,7 @@ type Manager struct {
 	limits    Limits
 	limiter   *limiter
 	settings  *settingCache
+	wishes    *wishes
 	memory    *Facts
 	dialogues *dialogues
 	estimates *estimates
@@ -172,7 +173,8 @@ func NewManager(d Deps) *Manager {
 		Deps: d, limits: d.Limits, limiter: newLimiter(d.Limits), dialogues: newDialogues(), estimates: newEstimates(),
 		workers: map[string]*worker{}, counts: map[store.TurnStatus]int{}, verdicts: map[string]int{}, altering: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 	}
-	m.settings = newSettingCache(d.Store, m.spawn)
+	m.wishes = newWishes(d.Store)
+	m.settings = newSettingCache(d.Store, m.spawn, m.wishes)
 	m.memory = &Facts{store: d.Store, settings: m.settings}
 	for _, t := range d.Registry.All() {
 		m.refs = m.refs || len(t.IDArguments) > 0

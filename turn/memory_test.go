@@ -1,6 +1,7 @@
 package turn_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -270,6 +271,24 @@ func (s *memory) SettingsOf(ctx context.Context, scope store.SettingScope, id st
 	}
 	defer unlock()
 	return maps.Clone(s.settings[scope][id]), nil
+}
+
+func (s *memory) MemberSettings(ctx context.Context, names []string, after store.Setting, limit int) ([]store.Setting, error) {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	var all []store.Setting
+	for _, id := range slices.Sorted(maps.Keys(s.settings[store.SettingMember])) {
+		for _, name := range slices.Sorted(maps.Keys(s.settings[store.SettingMember][id])) {
+			x := store.Setting{Scope: store.SettingMember, ID: id, Name: name, Value: s.settings[store.SettingMember][id][name]}
+			if slices.Contains(names, name) && cmp.Or(strings.Compare(id, after.ID), strings.Compare(name, after.Name)) > 0 && len(all) < limit {
+				all = append(all, x)
+			}
+		}
+	}
+	return all, nil
 }
 
 func (s *memory) OpenCall(ctx context.Context, c store.Call) error {

@@ -79,8 +79,7 @@ func (m *Manager) pictured(ctx context.Context, in Inbound, p plan) []pictured {
 		}
 	}
 	if q := in.ReplyTo; q != nil && after(q.MessageID, p.epoch) && !p.blind {
-		s := m.memberLately(ctx, q.Author.ID)
-		if s.FullPrivacy || s.ErasedBefore != "" && !after(q.MessageID, s.ErasedBefore) {
+		if x, _ := m.wish(ctx, q.Author.ID); x.hides(q.MessageID) {
 			return out
 		}
 		for _, a := range q.Attachments {

@@ -78,7 +78,7 @@ func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
 	if err != nil {
 		return nil, memoryAway(err)
 	}
-	m.dialogues.forgetMember(id)
+	m.dialogues.forgetMember(id, everything)
 	m.settings.forget(store.SettingMember, id)
 	for _, c := range private {
 		m.settings.forget(store.SettingChannel, c)
@@ -112,7 +112,7 @@ func (m *Manager) endTurnsOf(ctx context.Context, memberID string, why Reason) e
 	ending := make(chan (<-chan struct{}), len(channels))
 	asked := 0
 	for _, c := range channels {
-		if m.postIfActive(c, func(w *worker) { ending <- w.forget(memberID, why) }) {
+		if m.postIfActive(c, func(w *worker) { ending <- w.forget(memberID, why, everything) }) {
 			asked++
 		}
 	}
@@ -143,14 +143,14 @@ func stillEnding(ctx context.Context) error {
 
 // forget ends the member's running turn and drops their waiting triggers. The channel it returns, nil when the member has
 // no turn here, is closed when that turn has been recorded.
-func (w *worker) forget(memberID string, why Reason) <-chan struct{} {
+func (w *worker) forget(memberID string, why Reason, hides func(messageID string) bool) <-chan struct{} {
 	for _, q := range w.waitingLine() {
-		if q.in.Author.ID == memberID {
+		if q.in.Author.ID == memberID && hides(q.in.MessageID) {
 			w.discard(q, why)
 		}
 	}
 	r := w.running
-	if r == nil || r.in.Author.ID != memberID {
+	if r == nil || r.in.Author.ID != memberID || !hides(r.in.MessageID) {
 		return nil
 	}
 	r.end(abort.Stopped{By: memberID, Reason: string(why)})
@@ -181,13 +181,15 @@ func withoutAuthors(messages []Message, hidden func(Message) bool) []Message {
 	return kept
 }
 
-// forgetMember removes a member's messages and turns from all channels.
-func (d *dialogues) forgetMember(memberID string) {
+func everything(string) bool { return true }
+
+// forgetMember removes those of a member's messages and turns that are hidden from all channels.
+func (d *dialogues) forgetMember(memberID string, hides func(messageID string) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.channels {
-		c.messages = withoutAuthors(c.messages, func(x Message) bool { return x.Author.ID == memberID })
-		c.turns = slices.DeleteFunc(c.turns, func(t store.Turn) bool { return t.OwnerID == memberID })
+		c.messages = withoutAuthors(c.messages, func(x Message) bool { return x.Author.ID == memberID && hides(x.ID) })
+		c.turns = slices.DeleteFunc(c.turns, func(t store.Turn) bool { return t.OwnerID == memberID && hides(t.TriggerID) })
 	}
 }
 

@@ -45,6 +45,7 @@ const (
 	ReasonMemberRate  Reason = "member_rate"
 	ReasonChannelRate Reason = "channel_rate"
 	ReasonDraining    Reason = "draining"
+	ReasonWishUnknown Reason = "wish_unknown"
 )
 
 // The reasons for which a waiting trigger is discarded.
@@ -96,6 +97,7 @@ func Explanations() []Explanation {
 		{ReasonMemberRate, DispositionRefuse, "The member has started as many turns in the last minute as one may."},
 		{ReasonChannelRate, DispositionRefuse, "As many turns were started in the channel in the last minute as may be."},
 		{ReasonDraining, DispositionRefuse, "The process is ending."},
+		{ReasonWishUnknown, DispositionRefuse, "The store is away, and it is not known whether the member wants to be ignored."},
 		{ReasonQueueCleared, DispositionDiscard, "A kill emptied the line."},
 		{ReasonDeleted, DispositionDiscard, "The message was deleted while it waited."},
 		{ReasonSupersededFollowUp, DispositionDiscard, "The owner wrote once more; the newest message counts."},

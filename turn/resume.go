@@ -30,6 +30,9 @@ func (m *Manager) Sweep(ctx context.Context) (Leftovers, error) {
 	if len(turns)+len(calls) > 0 {
 		m.Log.Warn().Int("turns", len(turns)).Int("calls", len(calls)).Msg("turn.swept_interrupted")
 	}
+	if err := m.knowWishes(ctx); err != nil {
+		return Leftovers{}, fmt.Errorf("reading what members want: %w", err)
+	}
 	waiting, err := m.Store.AllWaiting(ctx)
 	if err != nil {
 		return Leftovers{}, fmt.Errorf("reading waiting triggers: %w", err)

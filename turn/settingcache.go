@@ -25,6 +25,8 @@ const (
 type settingCache struct {
 	store store.Settings
 	spawn func(func()) bool
+	// wishes are told what is read and changed of members.
+	wishes *wishes
 
 	mu      sync.Mutex
 	entries map[settingKey]*settingEntry
@@ -49,8 +51,8 @@ type settingEntry struct {
 	known, tried, loading bool
 }
 
-func newSettingCache(s store.Settings, spawn func(func()) bool) *settingCache {
-	return &settingCache{store: s, spawn: spawn, entries: map[settingKey]*settingEntry{}}
+func newSettingCache(s store.Settings, spawn func(func()) bool, w *wishes) *settingCache {
+	return &settingCache{store: s, spawn: spawn, wishes: w, entries: map[settingKey]*settingEntry{}}
 }
 
 // read returns the settings of one owner, from the cache while they are fresh. When the store is away what was known last
@@ -105,7 +107,7 @@ func (c *settingCache) load(ctx context.Context, key settingKey) (map[string]str
 	case err != nil:
 		e.checked = time.Now().Add(settingsRetry - settingsFresh)
 	case e.changes == changes:
-		e.set(values)
+		c.know(key, e, values)
 	}
 	return e.values, nil
 }
@@ -122,6 +124,7 @@ func (c *settingCache) put(ctx context.Context, s store.Setting) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.wishes.changed(s)
 	e := c.entry(settingKey{s.Scope, s.ID})
 	e.changes++
 	if !e.known {
@@ -204,7 +207,7 @@ func (c *settingCache) settle(key settingKey, values map[string]string, ok bool)
 	c.mu.Lock()
 	e := c.entry(key)
 	if ok {
-		e.set(values)
+		c.know(key, e, values)
 	} else {
 		e.tried = true
 		e.checked = time.Now().Add(settingsRetry - settingsFresh)
@@ -219,6 +222,14 @@ func (c *settingCache) settle(key settingKey, values map[string]string, ok bool)
 	// Only now may another refresh begin: two of them would judge the same messages.
 	e.waiting, e.loading = nil, false
 	c.mu.Unlock()
+}
+
+// know keeps what the store has answered.
+func (c *settingCache) know(key settingKey, e *settingEntry, values map[string]string) {
+	e.set(values)
+	if key.scope == store.SettingMember {
+		c.wishes.learn(key.id, wishOf(values))
+	}
 }
 
 // set replaces the values. The maps are never changed afterwards: readers hold them without a lock.

@@ -39,6 +39,8 @@ func (m *Manager) refusalText(why Reason, again time.Duration) string {
 		return fmt.Sprintf("That was more than %d messages in a minute. ", m.limits.TurnsPerMinuteMember) + shortly
 	case ReasonChannelRate:
 		return fmt.Sprintf("That was more than %d messages in a minute here. ", m.limits.TurnsPerMinuteChannel) + shortly
+	case ReasonWishUnknown:
+		return "I can't reach my settings right now, so I can't tell whether you want me to ignore you. Please try again in a minute."
 	default:
 		return ""
 	}

@@ -156,7 +156,7 @@ func (w *worker) declined(q *queued, why Reason) {
 		w.drop(q)
 		w.m.limiter.release(q.in)
 	}
-	if why == ReasonMemberRate || why == ReasonChannelRate {
+	if why == ReasonMemberRate || why == ReasonChannelRate || why == ReasonWishUnknown {
 		w.m.refuse(q.in, q.verdict, why)
 		return
 	}
@@ -219,6 +219,11 @@ func (w *worker) next() {
 		return
 	}
 	q := w.queue[0]
+	if x, _ := w.m.wishes.of(q.in.Author.ID); x.hides(q.in.MessageID) { // they have changed their mind, or another process says so
+		w.discard(q, ReasonErased)
+		w.next()
+		return
+	}
 	w.queue = w.queue[1:]
 	if len(w.queue) == 0 {
 		w.fullTold, w.ackTold = false, false

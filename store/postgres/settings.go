@@ -55,6 +55,16 @@ func (db *DB) SettingsOf(ctx context.Context, scope store.SettingScope, id strin
 	return values, db.fail(ctx, doing, err)
 }
 
+// MemberSettings implements store.Settings.
+func (db *DB) MemberSettings(ctx context.Context, names []string, after store.Setting, limit int) ([]store.Setting, error) {
+	found, err := db.ask.MemberSettings(ctx, queries.MemberSettingsParams{
+		Names: append([]string{}, names...), AfterID: after.ID, AfterName: after.Name, Count: most(limit),
+	})
+	return each(found, func(s queries.MemberSettingsRow) store.Setting {
+		return store.Setting{Scope: store.SettingMember, ID: s.MemberID, Name: s.Name, Value: s.Value}
+	}), db.fail(ctx, "read members' settings", err)
+}
+
 func settingsOf(ctx context.Context, ask *queries.Queries, of owner) (map[string]string, error) {
 	found, err := ask.SettingsOf(ctx, queries.SettingsOfParams{GuildID: of.guild, ChannelID: of.channel, MemberID: of.member})
 	if err != nil {

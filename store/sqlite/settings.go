@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/parleybot/parley/store"
@@ -45,6 +46,26 @@ func (db *DB) SettingsOf(ctx context.Context, scope store.SettingScope, id strin
 		return nil, db.fail(ctx, doing, err)
 	}
 	return values, nil
+}
+
+// MemberSettings implements store.Settings.
+func (db *DB) MemberSettings(ctx context.Context, names []string, after store.Setting, limit int) ([]store.Setting, error) {
+	const doing = "read members' settings"
+	list, err := json.Marshal(append([]string{}, names...))
+	if err != nil {
+		return nil, db.fail(ctx, doing, err)
+	}
+	var all []store.Setting
+	err = db.read.query(ctx, `SELECT member_id, name, value FROM settings
+		WHERE guild_id = '' AND channel_id = '' AND member_id <> '' AND (member_id, name) > (?, ?)
+			AND name IN (SELECT value FROM json_each(?)) ORDER BY member_id, name LIMIT ?`,
+		args{after.ID, after.Name, json.RawMessage(list), max(limit, 0)}, func(r row) error {
+			s := store.Setting{Scope: store.SettingMember}
+			err := r.Scan(&s.ID, &s.Name, &s.Value)
+			all = append(all, s)
+			return err
+		})
+	return all, db.fail(ctx, doing, err)
 }
 
 // settingOwner gives guild_id, channel_id and member_id, two of them empty.

@@ -11,6 +11,7 @@ import (
 )
 
 func settings(t *testing.T, open func(t *testing.T) Engine) {
+	memberSettings(t, open)
 	t.Run("put, replace, remove, across a restart", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
@@ -77,6 +78,48 @@ func settings(t *testing.T, open func(t *testing.T) Engine) {
 		must(t, err)
 		if len(got) != 1 || got["n"] == "" {
 			t.Errorf("one setting became %v", got)
+		}
+	})
+}
+
+func memberSettings(t *testing.T, open func(t *testing.T) Engine) {
+	t.Run("of all members, by name, in pages", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		var want []store.Setting
+		for i := range 7 {
+			for _, name := range []string{"erased_before", "other", "privacy"} {
+				s := store.Setting{Scope: store.SettingMember, ID: fmt.Sprint(i), Name: name, Value: fmt.Sprint(name, i)}
+				must(t, e.Settings.PutSetting(t.Context(), s))
+				if name != "other" {
+					want = append(want, s)
+				}
+			}
+			for _, scope := range []store.SettingScope{store.SettingGuild, store.SettingChannel} {
+				must(t, e.Settings.PutSetting(t.Context(), store.Setting{Scope: scope, ID: fmt.Sprint(i), Name: "privacy", Value: "another's"}))
+			}
+		}
+		names := []string{"privacy", "erased_before"}
+		for _, limit := range []int{1, 3, 7, 100} {
+			var got []store.Setting
+			var last store.Setting
+			for {
+				page, err := e.Settings.MemberSettings(t.Context(), names, last, limit)
+				must(t, err)
+				if len(page) > limit {
+					t.Fatalf("%d settings, want at most %d", len(page), limit)
+				}
+				if len(page) == 0 {
+					break
+				}
+				got, last = append(got, page...), page[len(page)-1]
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("in pages of %d (-want +got):\n%s", limit, diff)
+			}
+		}
+		if none, err := e.Settings.MemberSettings(t.Context(), nil, store.Setting{}, 10); err != nil || len(none) > 0 {
+			t.Errorf("of no name: %+v, %v", none, err)
 		}
 	})
 }

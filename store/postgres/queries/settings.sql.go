@@ -30,6 +30,52 @@ func (q *Queries) DeleteSetting(ctx context.Context, arg DeleteSettingParams) er
 	return err
 }
 
+const memberSettings = `-- name: MemberSettings :many
+SELECT member_id, name, value FROM settings
+WHERE guild_id = '' AND channel_id = '' AND member_id <> '' AND (member_id, name) > ($1::text, $2::text)
+    AND name = ANY ($3::text[])
+ORDER BY member_id, name LIMIT $4
+`
+
+type MemberSettingsParams struct {
+	AfterID   string
+	AfterName string
+	Names     []string
+	Count     int32
+}
+
+type MemberSettingsRow struct {
+	MemberID string
+	Name     string
+	Value    string
+}
+
+// In the order of the primary key, so that a page is read from it alone.
+func (q *Queries) MemberSettings(ctx context.Context, arg MemberSettingsParams) ([]MemberSettingsRow, error) {
+	rows, err := q.db.Query(ctx, memberSettings,
+		arg.AfterID,
+		arg.AfterName,
+		arg.Names,
+		arg.Count,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MemberSettingsRow
+	for rows.Next() {
+		var i MemberSettingsRow
+		if err := rows.Scan(&i.MemberID, &i.Name, &i.Value); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const putSetting = `-- name: PutSetting :exec
 INSERT INTO settings (guild_id, channel_id, member_id, name, value) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (guild_id, channel_id, member_id, name) DO UPDATE SET value = excluded.value
