@@ -37,13 +37,29 @@ func (e Erased) Add(kind Kind, n int) {
 	}
 }
 
+// SettingErasedBefore is the member's setting that says until when they had everything erased, as an id that Discord counts
+// up with time.
+const SettingErasedBefore = "erased_before"
+
 // Erasure says what is erased.
 type Erasure struct {
 	MemberID string
+	// Before is the value of SettingErasedBefore from now on, unless what is set is newer. What came about up to it is not
+	// written any more, whoever tries. Empty leaves that as it is.
+	Before string
 	// ChannelIDs are private chats of the member that the store may not know of.
 	ChannelIDs []string
 	// KeepSettings names settings of the member that stay, such as one that says to leave them alone.
 	KeepSettings []string
+}
+
+// Keeps lists the settings that stay.
+func (e Erasure) Keeps() []string {
+	kept := append([]string{}, e.KeepSettings...)
+	if e.Before != "" {
+		kept = append(kept, SettingErasedBefore)
+	}
+	return kept
 }
 
 // Members answers for everything that is kept about one member.
@@ -52,8 +68,10 @@ type Members interface {
 	// they talked have in mind, their turns with journal and transcripts, their approval cards, what waits for them, the
 	// settings of their private chats, and their own settings except those to keep. What they cost and what they decided or
 	// had done to them stays in ledger and audit log, without their name, their private chat and the detail. It returns what
-	// was removed and the member's private chats, in which nobody else has a part. The caller ends the member's turns
-	// first: one that still runs would be written whole at its end. ErrInvalid without a member.
+	// was removed and the member's private chats, in which nobody else has a part. What comes too
+	// late, from this process or another, is left out as Before says: a turn, what was remembered or noted in it, its cards, a
+	// waiting message (ErrErased, FinishTurn nil), and the name of who paid, acted or decided. The age of a turn is that of its
+	// trigger, and all that comes of an erased turn is too late. ErrInvalid without a member.
 	EraseMember(ctx context.Context, e Erasure) (Erased, []string, error)
 	// ExportMember returns everything that EraseMember would remove or part from the member's name.
 	ExportMember(ctx context.Context, memberID string) (Export, error)

@@ -16,6 +16,8 @@ var (
 	ErrLimit = errors.New("limit reached")
 	// ErrInvalid: the caller's record or query contradicts itself; nothing was read or written.
 	ErrInvalid = errors.New("invalid")
+	// ErrErased: it is about a member who had everything erased since it came about; nothing was written.
+	ErrErased = errors.New("the member had this erased")
 	// ErrCorrupt: a stored document cannot be read. It is never overwritten.
 	ErrCorrupt = errors.New("stored document is corrupt")
 	// ErrUnavailable: the store is away or refuses work for now.

@@ -14,7 +14,9 @@ import (
 // claim asks the store, beside the worker, whether a trigger's id is ours to answer, and stores a trigger that waits.
 func (m *Manager) claim(channelID string, q *queued) {
 	in, v := q.in, q.verdict
+	end := m.writers.begin(in.Author.ID)
 	m.owned.Go(func() {
+		defer end()
 		ctx, cancel := context.WithTimeout(m.ctx, ioTimeout)
 		defer cancel()
 		if why := m.leftAlone(ctx, in.Author.ID); why != "" {

@@ -141,6 +141,7 @@ type Manager struct {
 	limiter   *limiter
 	settings  *settingCache
 	wishes    *wishes
+	writers   writers
 	memory    *Facts
 	dialogues *dialogues
 	estimates *estimates

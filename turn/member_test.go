@@ -288,6 +288,71 @@ func TestErase(t *testing.T) {
 	})
 }
 
+// A slow store has not got the record of a stopped turn, or a trigger that waits, when the erasure is asked for: the
+// erasure waits for them, however long the channel has been free.
+func TestEraseWaitsForLateRecords(t *testing.T) {
+	t.Parallel()
+	for method, write := range map[string]func(w *world){
+		"FinishTurn": func(w *world) {
+			w.model.will(hangs())
+			w.say("ana", "c", "@bot a long story")
+			w.pass(time.Second)
+			w.kill("ana", "c", false)
+			w.pass(2 * time.Second) // the channel is free
+			w.ended(store.TurnStoppedByUser)
+		},
+		"PutWaiting": func(w *world) {
+			w.model.will(hangs())
+			w.say("ben", "c", "@bot a long story")
+			w.say("ana", "c", "@bot and me?")
+		},
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t).start()
+				defer w.stop()
+				w.store.set(func(s *memory) { s.slow = map[string]time.Duration{method: 20 * time.Second} })
+				write(w)
+				_, err := w.m.Erase(context.Background(), w.at("ana", guildID, "c"))
+				w.must(err)
+				w.pass(time.Minute)
+				w.store.mu.Lock()
+				defer w.store.mu.Unlock()
+				for _, x := range w.store.turns {
+					if x.OwnerID == "9ana" {
+						t.Errorf("recorded after the erasure: %+v", x)
+					}
+				}
+				for _, x := range w.store.waiting {
+					if x.OwnerID == "9ana" {
+						t.Errorf("waits after the erasure: %+v", x)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What does not end in time keeps the erasure from being done, and from being said to be; asked again, it is done.
+func TestEraseDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t).start()
+		defer w.stop()
+		w.store.set(func(s *memory) { s.slow = map[string]time.Duration{"FinishTurn": 80 * time.Second} })
+		w.say("ana", "c", "@bot hello")
+		if _, err := w.m.Erase(context.Background(), w.at("ana", guildID, "c")); refusedAs(t, err) != turn.RefusedBusy {
+			t.Errorf("after 45 seconds: %v", err)
+		}
+		erased, err := w.m.Erase(context.Background(), w.at("ana", guildID, "c"))
+		w.must(err)
+		if erased[store.KindTurns] != 1 {
+			t.Errorf("erased %v", erased)
+		}
+	})
+}
+
 // After a restart the channel is read from Discord again, where the messages still are: they stay hidden, with the bot's
 // answers to them and what others quote of them.
 func TestErasedStaysHiddenOverARestart(t *testing.T) {
@@ -335,8 +400,14 @@ func TestEraseInPrivateNamesTheChat(t *testing.T) {
 		defer w.store.mu.Unlock()
 		want := []store.Erasure{{
 			MemberID: "9ana", ChannelIDs: []string{"dm"},
-			KeepSettings: []string{turn.SettingPrivacy, turn.SettingMemory, turn.SettingErasedBefore},
+			KeepSettings: []string{turn.SettingPrivacy, turn.SettingMemory},
 		}}
+		for i := range w.store.erasures {
+			if w.store.erasures[i].Before == "" {
+				t.Error("the store is not told until when")
+			}
+			w.store.erasures[i].Before = ""
+		}
 		if diff := cmp.Diff(want, w.store.erasures); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

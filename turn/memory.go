@@ -232,6 +232,8 @@ func (f *Facts) refusal(err error, scope store.MemoryScope) error {
 		return &Refusal{
 			Kind: RefusedNotFound, Problem: "I know no such fact here.", Remedy: "`/memory list` shows those there are, with their numbers.",
 		}
+	case errors.Is(err, store.ErrErased):
+		return &Refusal{Kind: RefusedOptedOut, Problem: "You have had everything about you erased since this began, so I kept nothing."}
 	case errors.Is(err, store.ErrExists):
 		return invalid("I know another fact in these very words.", "Forget one of the two with `/memory forget`.")
 	case errors.Is(err, store.ErrLimit):

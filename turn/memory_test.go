@@ -17,10 +17,12 @@ var errAway = errors.New("the store is away")
 
 // memory is a store in memory that outlives managers, as a database outlives processes.
 type memory struct {
-	mu       sync.Mutex
-	away     bool
-	broken   bool
-	delay    time.Duration
+	mu     sync.Mutex
+	away   bool
+	broken bool
+	delay  time.Duration
+	// slow delays the methods of these names.
+	slow     map[string]time.Duration
 	turns    []store.Turn
 	waiting  []store.Waiting
 	claims   map[string]time.Time
@@ -66,6 +68,16 @@ func (s *memory) use(ctx context.Context) (func(), error) {
 	return s.mu.Unlock, nil
 }
 
+// drag waits as long as a method is slow.
+func (s *memory) drag(method string) {
+	s.mu.Lock()
+	d := s.slow[method]
+	s.mu.Unlock()
+	if d > 0 {
+		elapse(d)
+	}
+}
+
 func (s *memory) set(change func(*memory)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,6 +102,7 @@ func (s *memory) find(id string) int {
 }
 
 func (s *memory) FinishTurn(ctx context.Context, t store.Turn, spent ...store.ModelUsage) error {
+	s.drag("FinishTurn")
 	unlock, err := s.use(ctx)
 	if err != nil {
 		return err
@@ -142,6 +155,7 @@ func (s *memory) Sweep(ctx context.Context, at time.Time) (turns []store.Turn, c
 }
 
 func (s *memory) PutWaiting(ctx context.Context, w store.Waiting) error {
+	s.drag("PutWaiting")
 	unlock, err := s.use(ctx)
 	if err != nil {
 		return err

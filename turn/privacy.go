@@ -49,8 +49,8 @@ func (m *Manager) Export(ctx context.Context, p Place) (store.Export, error) {
 }
 
 // keptSettings are the member's settings that an erasure leaves: without them the next message would be answered or
-// remembered again, and messages from before, which Discord keeps, would be shown to the model once more.
-func keptSettings() []string { return []string{SettingPrivacy, SettingMemory, SettingErasedBefore} }
+// remembered again. The store keeps the moment too: messages from before, which Discord keeps, are not shown to the model again.
+func keptSettings() []string { return []string{SettingPrivacy, SettingMemory} }
 
 // Erase removes all that is kept about the actor and says what it was. Their turns end, and what waits for them is
 // dropped. With an error some of it may be left; asking again removes the rest.
@@ -63,23 +63,23 @@ func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
 	if isSnowflake(p.MessageID) && CompareIDs(p.MessageID, before) > 0 {
 		before = p.MessageID
 	}
-	s := store.Setting{Scope: store.SettingMember, ID: id, Name: SettingErasedBefore, Value: before}
-	if err := m.settings.put(ctx, s); err != nil {
-		return nil, memoryAway(err)
-	}
 	if err := m.endTurnsOf(ctx, id, ReasonErased); err != nil {
 		return nil, err
 	}
-	e := store.Erasure{MemberID: id, KeepSettings: keptSettings()}
+	e := store.Erasure{MemberID: id, Before: before, KeepSettings: keptSettings()}
 	if p.GuildID == "" {
 		e.ChannelIDs = []string{p.ChannelID}
 	}
 	erased, private, err := m.Store.EraseMember(ctx, e)
 	if err != nil {
-		return nil, memoryAway(err)
+		return nil, &Refusal{
+			Kind: RefusedUnavailable, Problem: "What I keep can't be reached right now, so it is not erased yet.",
+			Remedy: "Please try again in a minute.", Err: err,
+		}
 	}
 	m.dialogues.forgetMember(id, everything)
 	m.settings.forget(store.SettingMember, id)
+	m.wishes.changed(store.Setting{Scope: store.SettingMember, ID: id, Name: SettingErasedBefore, Value: before})
 	for _, c := range private {
 		m.settings.forget(store.SettingChannel, c)
 	}
@@ -103,33 +103,28 @@ func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
 	return erased, nil
 }
 
-// endTurnsOf ends what runs for a member and drops what waits for them, everywhere, and waits until it has ended: what
-// runs longer would be recorded after its end.
+// endTurnsOf ends what runs for a member and drops what waits for them, everywhere, and waits until all of it is recorded,
+// so that it is there to be erased. What runs in another process the store leaves out.
 func (m *Manager) endTurnsOf(ctx context.Context, memberID string, why Reason) error {
 	ctx, cancel := context.WithTimeout(ctx, eraseWait)
 	defer cancel()
 	channels := m.covered(KillRequest{})
-	ending := make(chan (<-chan struct{}), len(channels))
+	told := make(chan struct{}, len(channels))
 	asked := 0
 	for _, c := range channels {
-		if m.postIfActive(c, func(w *worker) { ending <- w.forget(memberID, why, everything) }) {
+		if m.postIfActive(c, func(w *worker) { w.forget(memberID, why, everything); told <- struct{}{} }) {
 			asked++
 		}
 	}
 	for range asked {
 		select {
-		case ended := <-ending:
-			if ended == nil {
-				continue
-			}
-			select {
-			case <-ended:
-			case <-ctx.Done():
-				return stillEnding(ctx)
-			}
+		case <-told:
 		case <-ctx.Done():
 			return stillEnding(ctx)
 		}
+	}
+	if err := m.writers.wait(ctx, memberID); err != nil {
+		return stillEnding(ctx)
 	}
 	return nil
 }
@@ -141,20 +136,16 @@ func stillEnding(ctx context.Context) error {
 	}
 }
 
-// forget ends the member's running turn and drops their waiting triggers. The channel it returns, nil when the member has
-// no turn here, is closed when that turn has been recorded.
-func (w *worker) forget(memberID string, why Reason, hides func(messageID string) bool) <-chan struct{} {
+// forget ends the member's running turn and drops their waiting triggers, as far as they are hidden.
+func (w *worker) forget(memberID string, why Reason, hides func(messageID string) bool) {
 	for _, q := range w.waitingLine() {
 		if q.in.Author.ID == memberID && hides(q.in.MessageID) {
 			w.discard(q, why)
 		}
 	}
-	r := w.running
-	if r == nil || r.in.Author.ID != memberID || !hides(r.in.MessageID) {
-		return nil
+	if r := w.running; r != nil && r.in.Author.ID == memberID && hides(r.in.MessageID) {
+		r.end(abort.Stopped{By: memberID, Reason: string(why)})
 	}
-	r.end(abort.Stopped{By: memberID, Reason: string(why)})
-	return r.done
 }
 
 // withoutAuthors removes the messages that are hidden, oldest first: with the bot's answers to them, which reply to them

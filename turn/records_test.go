@@ -131,8 +131,15 @@ func (s *memory) EraseMember(ctx context.Context, e store.Erasure) (store.Erased
 	facts := len(s.facts)
 	s.facts = slices.DeleteFunc(s.facts, func(m store.Memory) bool { return m.MemberID == e.MemberID || m.AuthorID == e.MemberID })
 	erased.Add(store.KindMemories, facts-len(s.facts))
+	if s.settings[store.SettingMember] == nil {
+		s.settings[store.SettingMember] = map[string]map[string]string{}
+	}
+	if s.settings[store.SettingMember][e.MemberID] == nil {
+		s.settings[store.SettingMember][e.MemberID] = map[string]string{}
+	}
+	s.settings[store.SettingMember][e.MemberID][store.SettingErasedBefore] = e.Before
 	for name := range s.settings[store.SettingMember][e.MemberID] {
-		if !slices.Contains(e.KeepSettings, name) {
+		if !slices.Contains(e.Keeps(), name) {
 			delete(s.settings[store.SettingMember][e.MemberID], name)
 			erased.Add(store.KindSettings, 1)
 		}

@@ -26,7 +26,7 @@ func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running 
 	in := q.in
 	r := &running{
 		id: q.id, in: in, verdict: q.verdict, ctx: ctx, cancel: cancel, started: time.Now(), status: store.TurnRunning,
-		inherited: q.inherit, waited: q.waited, done: make(chan struct{}),
+		inherited: q.inherit, waited: q.waited, recorded: m.writers.begin(in.Author.ID),
 	}
 	r.turn = &toolloop.Turn{
 		ID: string(q.id), ChannelID: in.ChannelID, GuildID: in.GuildID, UserID: in.Author.ID, UserName: in.Author.Name,
@@ -42,7 +42,6 @@ func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running 
 	m.owned.Go(func() {
 		defer cancel(nil)
 		told := m.run(ctx, r, waiting, stored)
-		close(r.done)
 		m.post(w.channel, func(w *worker) { w.finished(r, told) })
 	})
 	return r
@@ -77,7 +76,7 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 	}
 	record = m.outcome(r, record, result, delivered)
 	m.dialogues.finished(record)
-	m.record(finish, cause, begun, func(ctx context.Context) { m.effects(ctx, r, record) })
+	m.record(finish, cause, begun, func(ctx context.Context) { defer r.recorded(); m.effects(ctx, r, record) })
 	r.close(result.Status)
 	m.ended(r, result, delivered)
 	return func() {
@@ -100,7 +99,10 @@ func (m *Manager) begin(ctx context.Context, r *running, stored bool) (record st
 		ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 		defer cancel()
 		_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.BeginTurn(ctx, record) })
-		if err != nil {
+		switch {
+		case errors.Is(err, store.ErrErased): // by another process, and this one hears of it soon
+			m.Log.Info().Str("turn", string(r.id)).Msg("turn.erased")
+		case err != nil:
 			m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_recorded")
 		}
 		if stored {

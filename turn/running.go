@@ -23,8 +23,8 @@ type running struct {
 	cancel  context.CancelCauseFunc
 	ctx     context.Context //nolint:containedctx // the turn's own: its cause decides how it ended
 	started time.Time
-	// done is closed when the turn has been recorded.
-	done chan struct{}
+	// recorded is called when nothing of the turn is written any more.
+	recorded func()
 	// inherited is what the turn it continues left to it; waited: it stood in line.
 	inherited *inheritance
 	waited    bool

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleybot/parley/registry"
+	"github.com/parleybot/parley/store"
 )
 
 // The names of the settings that turns read and write.
@@ -40,7 +41,7 @@ const (
 	SettingCarryMemory = "memory_in_all_servers"
 	// SettingErasedBefore is the id before which a member's messages are not shown to the model: they had all that was kept
 	// about them erased then.
-	SettingErasedBefore = "erased_before"
+	SettingErasedBefore = store.SettingErasedBefore
 	// SettingModel and SettingSystem are a channel's model and its addition to the system text.
 	SettingModel  = "model"
 	SettingSystem = "system"

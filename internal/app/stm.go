@@ -42,8 +42,11 @@ func (s shortTerm) Write(ctx context.Context, in stm.Origin, n stm.Note) error {
 		ChannelID: in.ChannelID, GuildID: in.GuildID, AuthorID: in.MemberID, TurnID: in.TurnID, Category: n.Category, Content: n.Text,
 		UpdatedAt: time.Now().UTC(),
 	}, stm.MaxCategories)
-	if errors.Is(err, store.ErrLimit) {
+	switch {
+	case errors.Is(err, store.ErrLimit):
 		return fmt.Errorf("%w: %w", stm.ErrLimit, err)
+	case errors.Is(err, store.ErrErased):
+		return fmt.Errorf("%w: %w", stm.ErrOptedOut, err)
 	}
 	return err
 }

@@ -13,10 +13,11 @@ func (db *DB) OpenApproval(ctx context.Context, a store.Approval) error {
 	if a.OpenedAt.IsZero() {
 		a.OpenedAt = db.now()
 	}
-	return db.fail(ctx, "open approval", db.ask.OpenApproval(ctx, queries.OpenApprovalParams{
+	written, err := db.ask.OpenApproval(ctx, queries.OpenApprovalParams{
 		Token: a.Token, TurnID: a.TurnID, CallKey: a.CallKey, GuildID: a.GuildID, ChannelID: a.ChannelID, MessageID: a.MessageID,
 		Tool: a.Tool, Arguments: a.Arguments, OwnerMemberID: a.OwnerID, OpenedAt: a.OpenedAt,
-	}))
+	})
+	return db.fail(ctx, "open approval", leftOut(written, err))
 }
 
 // ShowApproval implements store.Approvals.

@@ -27,10 +27,14 @@ func (db *DB) PutShortTerm(ctx context.Context, s store.ShortTerm, limit int) er
 			ChannelID: s.ChannelID, Category: s.Category, GuildID: s.GuildID, AuthorMemberID: s.AuthorID, TurnID: s.TurnID,
 			Content: s.Content, UpdatedAt: s.UpdatedAt, ExpiresAt: s.UpdatedAt.Add(store.ShortTermTTL), Most: int64(limit),
 		})
-		if err == nil && written == 0 {
+		if err != nil || written > 0 {
+			return err
+		}
+		others, err := ask.CountShortTerm(ctx, queries.CountShortTermParams{ChannelID: s.ChannelID, Category: s.Category})
+		if err == nil && others >= int64(limit) {
 			err = fmt.Errorf("%w: %d categories in this channel", store.ErrLimit, limit)
 		}
-		return err
+		return leftOut(0, err)
 	})
 	return db.fail(ctx, "put short-term memory", err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/postgres/queries"
 )
 
 // memberColumns is every column that holds a member's id. Erasing a member deletes by these; a new one belongs here and
@@ -57,6 +58,69 @@ func TestMemberIDsStayInTheirColumns(t *testing.T) {
 		if n := count(t, db, table); n > 0 {
 			t.Errorf("%d rows are left in %s", n, table)
 		}
+	}
+}
+
+// TestLateRecordsAreLeftOut holds every table that names a member to the fence around erased ones: a new one without a
+// trigger of its own fails here. Settings are what the fence is made of.
+func TestLateRecordsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	db := open(t, database(t))
+	fenced, err := query(t.Context(), db.pool, `SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger
+		WHERE tgname LIKE '%\_erased' AND tgtype & 4 <> 0 ORDER BY 1`, nil, pgx.RowTo[string]) // 4: on insert
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, c := range memberColumns {
+		if table, _, _ := strings.Cut(c, "."); table != "settings" && !slices.Contains(want, table) {
+			want = append(want, table)
+		}
+	}
+	if diff := cmp.Diff(want, fenced); diff != "" {
+		t.Errorf("tables that leave late records out (-those that name a member +those that do):\n%s", diff)
+	}
+}
+
+// TestEraseWaitsForOlderWriters begins to write a turn in a transaction that has not seen the erasure, and ends it after.
+func TestEraseWaitsForOlderWriters(t *testing.T) {
+	t.Parallel()
+	db := open(t, database(t))
+	ctx := t.Context()
+	erased := make(chan error, 1)
+	err := db.transact(ctx, pgx.TxOptions{}, func(ask *queries.Queries, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO audit_log (guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at)
+			VALUES ('1', '', 'ana', '', 'killed', '', now())`); err != nil {
+			return err
+		}
+		go func() {
+			_, _, err := db.EraseMember(ctx, store.Erasure{MemberID: "ana", Before: "9000000000000000000"})
+			erased <- err
+		}()
+		fenced := 0 // how often the fence was seen: the erasure waits, and would have ended long since otherwise
+		for tries := 0; fenced < 300; tries++ {
+			set, err := db.SettingsOf(ctx, store.SettingMember, "ana")
+			switch {
+			case err != nil:
+				return err
+			case len(erased) > 0:
+				return errors.New("the erasure did not wait")
+			case len(set) > 0:
+				fenced++
+			case tries > 20_000:
+				return errors.New("the erasure has not begun")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-erased; err != nil {
+		t.Fatal(err)
+	}
+	if left := holding(t, db, "ana"); !slices.Equal(left, []string{"settings.member_id"}) {
+		t.Errorf("the member is still in %v", left)
 	}
 }
 

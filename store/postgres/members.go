@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,6 +18,9 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 	const doing = "erase member"
 	if e.MemberID == "" {
 		return nil, nil, db.fail(ctx, doing, fmt.Errorf("%w: no member named", store.ErrInvalid))
+	}
+	if err := db.fence(ctx, e); err != nil {
+		return nil, nil, db.fail(ctx, doing, err)
 	}
 	erased := make(store.Erased)
 	var private []string
@@ -43,7 +47,7 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 			{store.KindWaiting, ask.EraseWaiting},
 			{store.KindSettings, func(ctx context.Context, memberID string) (int64, error) {
 				return ask.EraseSettings(ctx, queries.EraseSettingsParams{
-					MemberID: memberID, Keep: append([]string{}, e.KeepSettings...), Chats: private,
+					MemberID: memberID, Keep: e.Keeps(), Chats: private,
 				})
 			}},
 		} {
@@ -59,6 +63,44 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 		return nil, nil, db.fail(ctx, doing, err)
 	}
 	return erased, private, nil
+}
+
+// lookAgain is how often it is looked whether older writers have ended.
+const lookAgain = 5 * time.Millisecond
+
+// fence says until when the member is erased, and waits for the transactions that may not have seen that: what they write is
+// there to be erased, and what begins later writes nothing older. Nobody is held up by it.
+func (db *DB) fence(ctx context.Context, e store.Erasure) error {
+	if e.Before == "" {
+		return nil
+	}
+	if err := db.ask.PutErased(ctx, queries.PutErasedParams{MemberID: e.MemberID, Value: e.Before}); err != nil {
+		return fmt.Errorf("%s: %w", store.SettingErasedBefore, err)
+	}
+	older, err := db.writers(ctx)
+	for err == nil && len(older) > 0 {
+		again := time.NewTimer(lookAgain)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return context.Cause(ctx)
+		}
+		var now []string
+		now, err = db.writers(ctx)
+		older = slices.DeleteFunc(older, func(x string) bool { return !slices.Contains(now, x) })
+	}
+	return err
+}
+
+// writers are the transactions of others that write to a table which names members. A statement takes this lock before it
+// looks at what is committed.
+func (db *DB) writers(ctx context.Context) ([]string, error) {
+	return query(ctx, db.pool, `SELECT DISTINCT virtualtransaction FROM pg_locks
+		WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND relation IN ('turns'::regclass, 'memories'::regclass, 'short_term'::regclass, 'approvals'::regclass,
+				'usage_ledger'::regclass, 'audit_log'::regclass, 'waiting_triggers'::regclass)`, nil, pgx.RowTo[string])
 }
 
 // joined is each text of two lists once, sorted; blank ones are left out. It is never nil.

@@ -63,11 +63,15 @@ func (db *DB) AddMemory(ctx context.Context, m store.Memory, limit int) (store.M
 			TurnID: m.TurnID, MessageID: m.MessageID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Most: int64(limit),
 			Place: in, Terms: terms(m.Content),
 		})
-		return err
+		if err != nil || len(found) > 0 {
+			return err
+		}
+		n, err := ask.CountMemories(ctx, queries.CountMemoriesParams{Scope: m.Scope, GuildID: m.GuildID, MemberID: m.MemberID})
+		if err == nil && n >= int64(limit) {
+			err = fmt.Errorf("%w: %d memories in this scope", store.ErrLimit, limit)
+		}
+		return leftOut(0, err)
 	})
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%w: %d memories in this scope", store.ErrLimit, limit)
-	}
 	if err != nil {
 		return store.Memory{}, db.fail(ctx, doing, err)
 	}

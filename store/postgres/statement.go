@@ -104,6 +104,14 @@ func query[T any](ctx context.Context, on runner, text string, values args, read
 	return all, err
 }
 
+// leftOut is the error of a statement that has written nothing since its member was erased; see the migration of erased().
+func leftOut(written int64, err error) error {
+	if err == nil && written == 0 {
+		return store.ErrErased
+	}
+	return err
+}
+
 // moment is a time for a column that may be NULL: nil for the zero time.
 func moment(at time.Time) *time.Time {
 	if at.IsZero() {

@@ -15,10 +15,11 @@ func (db *DB) PutWaiting(ctx context.Context, w store.Waiting) error {
 	if w.QueuedAt.IsZero() {
 		w.QueuedAt = db.now()
 	}
-	return db.fail(ctx, "store waiting trigger", db.ask.PutWaiting(ctx, queries.PutWaitingParams{
+	written, err := db.ask.PutWaiting(ctx, queries.PutWaitingParams{
 		MessageID: w.MessageID, ProcessID: db.presence.number, ChannelID: w.ChannelID, GuildID: w.GuildID, OwnerMemberID: w.OwnerID,
 		Payload: document(w.Payload), QueuedAt: w.QueuedAt,
-	}))
+	})
+	return db.fail(ctx, "store waiting trigger", leftOut(written, err))
 }
 
 // UpdateWaiting implements store.Triggers.

@@ -14,13 +14,14 @@ func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
 	if t.StartedAt.IsZero() {
 		t.StartedAt = db.now()
 	}
-	return db.fail(ctx, "begin turn", db.ask.BeginTurn(ctx, queries.BeginTurnParams{
+	written, err := db.ask.BeginTurn(ctx, queries.BeginTurnParams{
 		ID: t.ID, ProcessID: db.presence.number, ChannelID: t.ChannelID, GuildID: t.GuildID, OwnerMemberID: t.OwnerID,
 		TriggerID: t.TriggerID, Prompt: t.Prompt, Answer: t.Answer, Thinking: t.Thinking, Model: t.Model, InputTokens: t.Usage.Input,
 		OutputTokens: t.Usage.Output, CacheReadTokens: t.Usage.CacheRead, CacheWriteTokens: t.Usage.CacheWrite,
 		AnswerIDs: some(t.AnswerIDs), Transcript: t.Transcript, Error: t.Error, StartedAt: t.StartedAt,
 		ReasoningTokens: t.Usage.Reasoning, CostNanos: t.Usage.CostNanos, Unpriced: t.Usage.Unpriced,
-	}))
+	})
+	return db.fail(ctx, "begin turn", leftOut(written, err))
 }
 
 // FinishTurn implements store.Turns.

@@ -12,12 +12,11 @@ func (db *DB) OpenApproval(ctx context.Context, a store.Approval) error {
 	if a.OpenedAt.IsZero() {
 		a.OpenedAt = db.now()
 	}
-	_, err := db.write.one(ctx, `
+	return db.fail(ctx, "open approval", leftOut(db.write.one(ctx, `
 		INSERT INTO approvals (token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status,
 			decider_member_id, reason, opened_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', '', '', ?)`,
-		a.Token, a.TurnID, a.CallKey, a.GuildID, a.ChannelID, a.MessageID, a.Tool, a.Arguments, a.OwnerID, a.OpenedAt)
-	return db.fail(ctx, "open approval", err)
+		a.Token, a.TurnID, a.CallKey, a.GuildID, a.ChannelID, a.MessageID, a.Tool, a.Arguments, a.OwnerID, a.OpenedAt)))
 }
 
 // ShowApproval implements store.Approvals.

@@ -24,10 +24,16 @@ func (db *DB) PutShortTerm(ctx context.Context, s store.ShortTerm, limit int) er
 			ON CONFLICT (channel_id, category) DO UPDATE SET author_member_id = excluded.author_member_id,
 				turn_id = excluded.turn_id, content = excluded.content, updated_at = excluded.updated_at, expires_at = excluded.expires_at`,
 			args{s.ChannelID, s.Category, s.GuildID, s.AuthorID, s.TurnID, s.Content, s.UpdatedAt, s.UpdatedAt.Add(store.ShortTermTTL), limit})
-		if err == nil && written == 0 {
+		if err != nil || written > 0 {
+			return err
+		}
+		others := 0
+		err = db.write.query(ctx, `SELECT count(*) FROM short_term WHERE channel_id = ? AND category <> ?`, args{s.ChannelID, s.Category},
+			func(r row) error { return r.Scan(&others) })
+		if err == nil && others >= limit {
 			err = fmt.Errorf("%w: %d categories in this channel", store.ErrLimit, limit)
 		}
-		return err
+		return leftOut(0, err)
 	})
 	return db.fail(ctx, "put short-term memory", err)
 }

@@ -22,7 +22,7 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 	if e.MemberID == "" {
 		return nil, nil, db.fail(ctx, doing, fmt.Errorf("%w: no member named", store.ErrInvalid))
 	}
-	kept, keptErr := json.Marshal(append([]string{}, e.KeepSettings...))
+	kept, keptErr := json.Marshal(e.Keeps())
 	given, givenErr := json.Marshal(append([]string{}, e.ChannelIDs...))
 	if err := errors.Join(keptErr, givenErr); err != nil {
 		return nil, nil, db.fail(ctx, doing, err)
@@ -31,6 +31,9 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 	var private []string
 	member := sql.Named("member", e.MemberID)
 	err := db.write.transact(ctx, func(ctx context.Context) error {
+		if err := db.fence(ctx, e); err != nil {
+			return err
+		}
 		err := db.write.query(ctx, privateChats+`
 			UNION SELECT value FROM json_each(@given) WHERE value <> '' ORDER BY 1`,
 			args{member, sql.Named("given", json.RawMessage(given))}, collectText(&private))
@@ -70,6 +73,17 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 		return nil, nil, db.fail(ctx, doing, err)
 	}
 	return erased, private, nil
+}
+
+// fence says until when the member is erased. The triggers that the migrations make leave out whatever is older.
+func (db *DB) fence(ctx context.Context, e store.Erasure) error {
+	if e.Before == "" {
+		return nil
+	}
+	_, err := db.write.exec(ctx, `INSERT INTO settings (guild_id, channel_id, member_id, name, value) VALUES ('', '', ?, ?, ?)
+		ON CONFLICT (guild_id, channel_id, member_id, name) DO UPDATE SET value = excluded.value
+		WHERE printf('%20s', value) < printf('%20s', excluded.value)`, args{e.MemberID, store.SettingErasedBefore, e.Before})
+	return err
 }
 
 // privateChats finds the private chats of a member: only there have their turns no guild.

@@ -70,10 +70,16 @@ func (db *DB) AddMemory(ctx context.Context, m store.Memory, limit int) (store.M
 		found, err = db.writtenMemory(ctx, &added, `
 			SELECT `+memoryColumns+` FROM memories
 			WHERE scope = @scope AND guild_id = @guild AND member_id = @member AND content = @content`, values[:5])
-		if err == nil && !found {
+		if err != nil || found {
+			return err
+		}
+		n := 0
+		err = db.write.query(ctx, `SELECT count(*) FROM memories WHERE scope = @scope AND guild_id = @guild AND member_id = @member`,
+			values[:3], func(r row) error { return r.Scan(&n) })
+		if err == nil && n >= limit {
 			err = fmt.Errorf("%w: %d memories in this scope", store.ErrLimit, limit)
 		}
-		return err
+		return leftOut(0, err)
 	})
 	return added, db.fail(ctx, doing, err)
 }

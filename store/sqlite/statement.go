@@ -113,6 +113,15 @@ func (s *statements) query(ctx context.Context, text string, values args, scan f
 	return rows.Err()
 }
 
+// leftOut is the error of a statement that has written nothing since its member was erased; see the triggers that the
+// migrations make.
+func leftOut(written int64, err error) error {
+	if err == nil && written == 0 {
+		return store.ErrErased
+	}
+	return err
+}
+
 // row is what a scan function may do with the current row.
 type row interface{ Scan(targets ...any) error }
 

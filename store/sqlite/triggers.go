@@ -12,14 +12,13 @@ func (db *DB) PutWaiting(ctx context.Context, w store.Waiting) error {
 	if w.QueuedAt.IsZero() {
 		w.QueuedAt = db.now()
 	}
-	_, err := db.write.one(ctx, `
+	return db.fail(ctx, "store waiting trigger", leftOut(db.write.one(ctx, `
 		INSERT INTO waiting_triggers (message_id, channel_id, guild_id, owner_member_id, payload, queued_at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (message_id) DO UPDATE SET
 			channel_id = excluded.channel_id, guild_id = excluded.guild_id,
 			owner_member_id = excluded.owner_member_id, payload = excluded.payload`,
-		w.MessageID, w.ChannelID, w.GuildID, w.OwnerID, document(w.Payload), w.QueuedAt)
-	return db.fail(ctx, "store waiting trigger", err)
+		w.MessageID, w.ChannelID, w.GuildID, w.OwnerID, document(w.Payload), w.QueuedAt)))
 }
 
 // UpdateWaiting implements store.Triggers.

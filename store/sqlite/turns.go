@@ -28,8 +28,7 @@ func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
 	if err != nil {
 		return db.fail(ctx, doing, err)
 	}
-	_, err = db.write.one(ctx, insertTurn, values...)
-	return db.fail(ctx, doing, err)
+	return db.fail(ctx, doing, leftOut(db.write.one(ctx, insertTurn, values...)))
 }
 
 const finishTurn = insertTurn + ` ON CONFLICT (id) DO UPDATE SET

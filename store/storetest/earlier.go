@@ -8,7 +8,7 @@ import (
 )
 
 // Earlier reads what an earlier version of the schema wrote, after it was brought to this one. Each engine has the same
-// records in its testdata/vN.sql: those of the tables that version N brought. ledgers says whether the version had ledgers.
+// records in its testdata/vN.sql: those of the tables and columns that version N brought. ledgers says whether the version had ledgers.
 func Earlier(t *testing.T, e Engine, ledgers bool) {
 	t.Helper()
 	ctx := t.Context()

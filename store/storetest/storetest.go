@@ -76,6 +76,7 @@ func Run(t *testing.T, keeps Engine, open func(t *testing.T) Engine) {
 	part("Approvals", func(e Engine) bool { return e.Approvals != nil }, approvals)
 	part("Retention", func(e Engine) bool { return e.Pruner != nil }, retention)
 	part("Members", func(e Engine) bool { return e.Members != nil }, members)
+	part("Erased", func(e Engine) bool { return e.Members != nil }, tooLate)
 	part("Fleeting members", func(e Engine) bool { return e.Fleeting != nil }, fleetingMembers)
 	part("Text", func(e Engine) bool {
 		return e.Turns != nil && e.Memories != nil && e.Journal != nil && e.Triggers != nil

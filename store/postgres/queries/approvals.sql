@@ -1,4 +1,4 @@
--- name: OpenApproval :exec
+-- name: OpenApproval :execrows
 INSERT INTO approvals (token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status,
     decider_member_id, reason, opened_at)
 VALUES (@token, @turn_id, @call_key, @guild_id, @channel_id, @message_id, @tool, @arguments, @owner_member_id, 'open', '', '', @opened_at);

@@ -84,7 +84,7 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 	return result.RowsAffected(), nil
 }
 
-const openApproval = `-- name: OpenApproval :exec
+const openApproval = `-- name: OpenApproval :execrows
 INSERT INTO approvals (token, turn_id, call_key, guild_id, channel_id, message_id, tool, arguments, owner_member_id, status,
     decider_member_id, reason, opened_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'open', '', '', $10)
@@ -103,8 +103,8 @@ type OpenApprovalParams struct {
 	OpenedAt      time.Time
 }
 
-func (q *Queries) OpenApproval(ctx context.Context, arg OpenApprovalParams) error {
-	_, err := q.db.Exec(ctx, openApproval,
+func (q *Queries) OpenApproval(ctx context.Context, arg OpenApprovalParams) (int64, error) {
+	result, err := q.db.Exec(ctx, openApproval,
 		arg.Token,
 		arg.TurnID,
 		arg.CallKey,
@@ -116,7 +116,10 @@ func (q *Queries) OpenApproval(ctx context.Context, arg OpenApprovalParams) erro
 		arg.OwnerMemberID,
 		arg.OpenedAt,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const openApprovals = `-- name: OpenApprovals :many

@@ -34,3 +34,6 @@ SELECT * FROM usage_ledger WHERE member_id = @member_id ORDER BY at DESC, turn_i
 
 -- name: AuditOfMember :many
 SELECT * FROM audit_log WHERE actor_member_id = @member_id OR subject_member_id = @member_id ORDER BY at DESC, id DESC LIMIT @count;
+
+-- name: CountShortTerm :one
+SELECT count(*) FROM short_term WHERE channel_id = @channel_id AND category <> @category;

@@ -125,6 +125,22 @@ func (q *Queries) ClearShortTerm(ctx context.Context, channelID string) error {
 	return err
 }
 
+const countShortTerm = `-- name: CountShortTerm :one
+SELECT count(*) FROM short_term WHERE channel_id = $1 AND category <> $2
+`
+
+type CountShortTermParams struct {
+	ChannelID string
+	Category  string
+}
+
+func (q *Queries) CountShortTerm(ctx context.Context, arg CountShortTermParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countShortTerm, arg.ChannelID, arg.Category)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const expireShortTerm = `-- name: ExpireShortTerm :exec
 DELETE FROM short_term WHERE channel_id = $1 AND expires_at <= $2
 `

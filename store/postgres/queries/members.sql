@@ -44,3 +44,9 @@ DELETE FROM waiting_triggers WHERE owner_member_id = @member_id;
 -- name: EraseSettings :execrows
 DELETE FROM settings WHERE member_id = @member_id AND name <> ALL (@keep::text[])
     OR channel_id <> '' AND channel_id = ANY (@chats::text[]);
+
+-- name: PutErased :exec
+-- From here on nothing that is older is written; see erased() in the migrations.
+INSERT INTO settings (guild_id, channel_id, member_id, name, value) VALUES ('', '', @member_id, 'erased_before', @value)
+ON CONFLICT (guild_id, channel_id, member_id, name) DO UPDATE SET value = excluded.value
+WHERE lpad(settings.value, 20, '0') COLLATE "C" < lpad(excluded.value, 20, '0');

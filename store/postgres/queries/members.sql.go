@@ -177,3 +177,20 @@ func (q *Queries) PrivateChannels(ctx context.Context, memberID string) ([]strin
 	}
 	return items, nil
 }
+
+const putErased = `-- name: PutErased :exec
+INSERT INTO settings (guild_id, channel_id, member_id, name, value) VALUES ('', '', $1, 'erased_before', $2)
+ON CONFLICT (guild_id, channel_id, member_id, name) DO UPDATE SET value = excluded.value
+WHERE lpad(settings.value, 20, '0') COLLATE "C" < lpad(excluded.value, 20, '0')
+`
+
+type PutErasedParams struct {
+	MemberID string
+	Value    string
+}
+
+// From here on nothing that is older is written; see erased() in the migrations.
+func (q *Queries) PutErased(ctx context.Context, arg PutErasedParams) error {
+	_, err := q.db.Exec(ctx, putErased, arg.MemberID, arg.Value)
+	return err
+}

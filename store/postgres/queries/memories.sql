@@ -45,3 +45,6 @@ ORDER BY id;
 
 -- name: DeleteMemories :execrows
 DELETE FROM memories WHERE scope = @scope AND guild_id = @guild_id AND member_id = @member_id AND private = @private;
+
+-- name: CountMemories :one
+SELECT count(*) FROM memories WHERE scope = @scope AND guild_id = @guild_id AND member_id = @member_id;

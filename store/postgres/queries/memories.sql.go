@@ -109,6 +109,23 @@ func (q *Queries) AddMemory(ctx context.Context, arg AddMemoryParams) ([]AddMemo
 	return items, nil
 }
 
+const countMemories = `-- name: CountMemories :one
+SELECT count(*) FROM memories WHERE scope = $1 AND guild_id = $2 AND member_id = $3
+`
+
+type CountMemoriesParams struct {
+	Scope    store.MemoryScope
+	GuildID  string
+	MemberID string
+}
+
+func (q *Queries) CountMemories(ctx context.Context, arg CountMemoriesParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countMemories, arg.Scope, arg.GuildID, arg.MemberID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteMemories = `-- name: DeleteMemories :execrows
 DELETE FROM memories WHERE scope = $1 AND guild_id = $2 AND member_id = $3 AND private = $4
 `

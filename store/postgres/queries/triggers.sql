@@ -1,4 +1,4 @@
--- name: PutWaiting :exec
+-- name: PutWaiting :execrows
 INSERT INTO waiting_triggers (message_id, process_id, channel_id, guild_id, owner_member_id, payload, queued_at)
 VALUES (@message_id, @process_id, @channel_id, @guild_id, @owner_member_id, @payload, @queued_at)
 ON CONFLICT (message_id) DO UPDATE SET

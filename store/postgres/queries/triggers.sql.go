@@ -20,7 +20,7 @@ func (q *Queries) DeleteWaiting(ctx context.Context, messageIds []string) error 
 	return err
 }
 
-const putWaiting = `-- name: PutWaiting :exec
+const putWaiting = `-- name: PutWaiting :execrows
 INSERT INTO waiting_triggers (message_id, process_id, channel_id, guild_id, owner_member_id, payload, queued_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (message_id) DO UPDATE SET
@@ -38,8 +38,8 @@ type PutWaitingParams struct {
 	QueuedAt      time.Time
 }
 
-func (q *Queries) PutWaiting(ctx context.Context, arg PutWaitingParams) error {
-	_, err := q.db.Exec(ctx, putWaiting,
+func (q *Queries) PutWaiting(ctx context.Context, arg PutWaitingParams) (int64, error) {
+	result, err := q.db.Exec(ctx, putWaiting,
 		arg.MessageID,
 		arg.ProcessID,
 		arg.ChannelID,
@@ -48,7 +48,10 @@ func (q *Queries) PutWaiting(ctx context.Context, arg PutWaitingParams) error {
 		arg.Payload,
 		arg.QueuedAt,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const takeWaiting = `-- name: TakeWaiting :many

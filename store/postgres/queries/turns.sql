@@ -1,4 +1,4 @@
--- name: BeginTurn :exec
+-- name: BeginTurn :execrows
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at,
     reasoning_tokens, cost_nanos, unpriced)

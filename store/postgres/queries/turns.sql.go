@@ -13,7 +13,7 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
-const beginTurn = `-- name: BeginTurn :exec
+const beginTurn = `-- name: BeginTurn :execrows
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at,
     reasoning_tokens, cost_nanos, unpriced)
@@ -46,8 +46,8 @@ type BeginTurnParams struct {
 	Unpriced         bool
 }
 
-func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) error {
-	_, err := q.db.Exec(ctx, beginTurn,
+func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) (int64, error) {
+	result, err := q.db.Exec(ctx, beginTurn,
 		arg.ID,
 		arg.ProcessID,
 		arg.ChannelID,
@@ -70,7 +70,10 @@ func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) error {
 		arg.CostNanos,
 		arg.Unpriced,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const finishTurn = `-- name: FinishTurn :exec

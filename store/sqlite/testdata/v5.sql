@@ -1,0 +1,3 @@
+-- What version 5 knew of costs.
+UPDATE turns SET unpriced = true;
+UPDATE usage_ledger SET unpriced = true;
