@@ -152,6 +152,9 @@ func benchRecall(b *testing.B, e Engine) {
 			b.Fatal(err)
 		}
 	}
+	if e.Settle != nil {
+		e.Settle(b)
+	}
 	for _, question := range []struct{ name, text string }{
 		{"rare", "who knows about unique4242 or unique7000"},
 		{"usual", "when is the birthday and the pizza"},

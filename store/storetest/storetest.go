@@ -33,6 +33,9 @@ type Engine struct {
 	Pruner     store.Pruner
 	// Reopen closes the engine and opens it again over the same data, as a restart does; the receiver is not used any more.
 	Reopen func(t *testing.T) Engine
+	// Settle lets the server look at how much there is, as it does by itself after a while: it plans otherwise then. Nil for
+	// engines that don't.
+	Settle func(b *testing.B)
 }
 
 // Writers is how many goroutines contend for one record in the concurrency tests.
