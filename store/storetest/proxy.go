@@ -43,7 +43,7 @@ func (p *Proxy) Addr() string {
 	return p.addr
 }
 
-// Cut ends all connections and takes no more, as a server that has stopped.
+// Cut ends all connections and takes no more, as a server that has stopped. When it returns, the clients can know.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,6 +52,14 @@ func (p *Proxy) Cut() {
 		p.listen = nil
 	}
 	for conn := range p.open {
+		p.end(conn)
+	}
+}
+
+// end closes a connection. It is called with the lock held: a second one that closes returns before the first has.
+func (p *Proxy) end(conn net.Conn) {
+	if p.open[conn] {
+		delete(p.open, conn)
 		_ = conn.Close() // whatever it says, it is closed
 	}
 }
@@ -124,7 +132,9 @@ func (p *Proxy) accept(listen net.Listener) {
 		}
 		p.mu.Lock()
 		if p.listen != listen { // cut meanwhile
+			p.mu.Unlock()
 			_, _ = client.Close(), server.Close()
+			return
 		}
 		p.open[client], p.open[server] = true, true
 		p.conns++
@@ -138,10 +148,10 @@ func (p *Proxy) accept(listen net.Listener) {
 // pass carries what one side sends; conn is the number of a client's side.
 func (p *Proxy) pass(from, to net.Conn, conn int) {
 	defer func() {
-		_, _ = from.Close(), to.Close()
 		p.mu.Lock()
-		delete(p.open, from)
-		p.mu.Unlock()
+		defer p.mu.Unlock()
+		p.end(from)
+		p.end(to)
 	}()
 	piece := make([]byte, 32<<10)
 	for {
