@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/store/postgres/queries"
+	"github.com/parleybot/parley/store/storetest"
 )
 
 // memberColumns is every column that holds a member's id. Erasing a member deletes by these; a new one belongs here and
@@ -35,7 +36,7 @@ func TestMemberIDsStayInTheirColumns(t *testing.T) {
 	t.Parallel()
 	db := open(t, database(t))
 	const member = "700000000000000001"
-	fill(t, db, member)
+	storetest.Fill(t, keeps(db), member)
 	var named []string
 	for _, c := range columns(t, db) {
 		if c.name == "member_id" || strings.HasSuffix(c.name, "_member_id") {
@@ -44,6 +45,9 @@ func TestMemberIDsStayInTheirColumns(t *testing.T) {
 	}
 	if diff := cmp.Diff(memberColumns, named); diff != "" {
 		t.Errorf("columns named for a member's id (-listed +in the schema):\n%s", diff)
+	}
+	if unseen := empty(t, db); len(unseen) > 0 {
+		t.Errorf("nothing was written to %v, so nobody would see a member's id there: fill them", unseen)
 	}
 	if diff := cmp.Diff(memberColumns, holding(t, db, member)); diff != "" {
 		t.Errorf("columns that hold a member's id (-listed +found):\n%s", diff)
@@ -124,31 +128,6 @@ func TestEraseWaitsForOlderWriters(t *testing.T) {
 	}
 }
 
-// fill writes one record of every kind that names the member.
-func fill(t *testing.T, db *DB, member string) {
-	t.Helper()
-	ctx := t.Context()
-	_, memberErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeMember, GuildID: "1", MemberID: member, Content: "a", AuthorID: member}, 9)
-	_, guildErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "b", AuthorID: member}, 9)
-	if err := errors.Join(memberErr, guildErr,
-		db.BeginTurn(ctx, store.Turn{ID: "t", ChannelID: "c", GuildID: "1", OwnerID: member}),
-		db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}),
-		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),
-		db.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: "n", Value: "v"}),
-		db.PutShortTerm(ctx, store.ShortTerm{ChannelID: "c", Category: "plot", AuthorID: member}, 5),
-		db.FinishTurn(ctx, store.Turn{ID: "ended", OwnerID: member, Status: store.TurnCompleted}, store.ModelUsage{Model: "m"}),
-		db.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: member, SubjectID: member, Action: "kill"}),
-		db.OpenApproval(ctx, store.Approval{Token: "mine", OwnerID: member}),
-		db.OpenApproval(ctx, store.Approval{Token: "another's"}),
-	); err != nil {
-		t.Fatal(err)
-	}
-	decided := store.Approval{Token: "another's", Status: store.ApprovalDenied, DecidedBy: member}
-	if won, err := db.DecideApproval(ctx, decided); err != nil || !won {
-		t.Fatal(won, err)
-	}
-}
-
 type column struct{ table, name string }
 
 // columns lists every column of every table.
@@ -184,6 +163,26 @@ func holding(t *testing.T, db *DB, text string) []string {
 		}
 	}
 	return found
+}
+
+// empty lists the columns in which no row has any text, all of a table's when it has no row.
+func empty(t *testing.T, db *DB) []string {
+	t.Helper()
+	var unseen []string
+	for _, c := range columns(t, db) {
+		if c.table == "memory_terms" || c.table == "goose_db_version" {
+			continue
+		}
+		rows, err := query(t.Context(), db.pool, `SELECT true FROM `+pgx.Identifier{c.table}.Sanitize()+
+			` WHERE `+pgx.Identifier{c.name}.Sanitize()+`::text <> '' LIMIT 1`, nil, pgx.RowTo[bool])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			unseen = append(unseen, c.table+"."+c.name)
+		}
+	}
+	return unseen
 }
 
 func count(t *testing.T, db *DB, table string) int {

@@ -36,7 +36,8 @@ func engine(t *testing.T, prefix string) storetest.Engine {
 	return e
 }
 
-// prefix gives the test keys of its own, which live in database 9 of the server and are removed after it.
+// prefix gives the test keys of its own, which live in database 9 of the server and are removed after it. All of them must be
+// of kinds that the table lists.
 func prefix(t testing.TB) string {
 	t.Helper()
 	prefix := "parley-test-" + rand.Text() + ":"
@@ -47,6 +48,9 @@ func prefix(t testing.TB) string {
 		}
 		defer func() { _ = db.Close() }() // nothing is lost with it
 		for _, key := range stored(t, db) {
+			if kindOf(db, key) == nil { // whatever a test leaves is known to whoever erases a member
+				t.Errorf("key %s is in no kind of the table", key)
+			}
 			db.client.Del(context.WithoutCancel(t.Context()), key)
 		}
 	})

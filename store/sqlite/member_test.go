@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleybot/parley/store"
+	"github.com/parleybot/parley/store/storetest"
 )
 
 // memberColumns is every column that holds a member's id. Erasing a member deletes by these; a new one belongs here and
@@ -53,7 +53,10 @@ func TestMemberIDsStayInTheirColumns(t *testing.T) {
 	t.Parallel()
 	db := open(t, t.TempDir())
 	const member = "700000000000000001"
-	fill(t, db, member)
+	storetest.Fill(t, keeps(db), member)
+	if unseen := empty(t, db); len(unseen) > 0 {
+		t.Errorf("nothing was written to %v, so nobody would see a member's id there: fill them", unseen)
+	}
 	if diff := cmp.Diff(memberColumns, holding(t, db, member)); diff != "" {
 		t.Errorf("columns that hold a member's id (-listed +found):\n%s", diff)
 	}
@@ -111,6 +114,26 @@ func holding(t *testing.T, db *DB, text string) []string {
 	return holding
 }
 
+// empty lists the columns in which no row has any text, all of a table's when it has no row.
+func empty(t *testing.T, db *DB) []string {
+	t.Helper()
+	var unseen []string
+	for _, c := range columns(t, db) {
+		if strings.HasPrefix(c.table, "memory_terms") || c.table == "goose_db_version" {
+			continue
+		}
+		found := false
+		statement := `SELECT 1 FROM "` + c.table + `" WHERE CAST("` + c.column + `" AS TEXT) <> '' LIMIT 1`
+		if err := db.read.query(t.Context(), statement, nil, func(row) error { found = true; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !found {
+			unseen = append(unseen, c.String())
+		}
+	}
+	return unseen
+}
+
 // TestForgottenWordsLeaveNoTrace is B76: after a memory is deleted or rewritten its old words are in no file of the store.
 func TestForgottenWordsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
@@ -150,37 +173,6 @@ func TestForgottenWordsLeaveNoTrace(t *testing.T) {
 				t.Error("a forgotten word is still in the file")
 			}
 		})
-	}
-}
-
-// fill writes one record of every kind that names the member.
-func fill(t *testing.T, db *DB, member string) {
-	t.Helper()
-	ctx, now := t.Context(), time.Unix(0, 0)
-	_, memberErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeMember, GuildID: "1", MemberID: member, Content: "a", AuthorID: member}, 9)
-	_, guildErr := db.AddMemory(ctx, store.Memory{Scope: store.ScopeGuild, GuildID: "1", Content: "b", AuthorID: member}, 9)
-	_, claimErr := db.Claim(ctx, store.Claim{ID: "message", TTL: time.Minute, Counts: []store.Count{
-		{Rate: store.Rate{Name: "turns", MemberID: member}, Limit: 9, Window: time.Minute},
-	}}, now)
-	_, consumeErr := db.ConsumeWindows(ctx, "c", "t", now)
-	err := errors.Join(memberErr, guildErr, claimErr, consumeErr,
-		db.BeginTurn(ctx, store.Turn{ID: "t", ChannelID: "c", GuildID: "1", OwnerID: member}),
-		db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}),
-		db.PutWaiting(ctx, store.Waiting{MessageID: "m", ChannelID: "c", OwnerID: member}),
-		db.PutSetting(ctx, store.Setting{Scope: store.SettingMember, ID: member, Name: "n", Value: "v"}),
-		db.PutShortTerm(ctx, store.ShortTerm{ChannelID: "c", Category: "plot", AuthorID: member}, 5),
-		db.FinishTurn(ctx, store.Turn{ID: "ended", OwnerID: member, Status: store.TurnCompleted}, store.ModelUsage{Model: "m"}),
-		db.AddAudit(ctx, store.AuditEntry{GuildID: "1", ActorID: member, SubjectID: member, Action: "kill"}),
-		db.OpenApproval(ctx, store.Approval{Token: "mine", OwnerID: member}),
-		db.OpenApproval(ctx, store.Approval{Token: "another's"}),
-		db.RetainWindow(ctx, "c", "tool", 3, now),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decided := store.Approval{Token: "another's", Status: store.ApprovalDenied, DecidedBy: member}
-	if won, err := db.DecideApproval(ctx, decided); err != nil || !won {
-		t.Fatal(won, err)
 	}
 }
 
