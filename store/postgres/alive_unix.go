@@ -6,7 +6,13 @@ import (
 	"errors"
 	"net"
 	"syscall"
+	"time"
 )
+
+// askAfter is how long a connection may lie unused before its server is asked whether it is there: a machine that is gone
+// without a word, or a router that has forgotten the connection, is not to be seen from here. Routers remember for a minute at
+// the least, and to ask sooner would nearly double what a turn asks of the server in a bot that is talked to every few seconds.
+const askAfter = 30 * time.Second
 
 // quiet says that a connection nobody uses is open and nothing has come in on it: neither its end nor the words with which a
 // server takes its leave. It asks the kernel, not the server, and waits for nobody: the driver may have left a reader on the

@@ -90,3 +90,20 @@ func pair(t *testing.T) (ours, theirs net.Conn) {
 	t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() }) // some are closed already
 	return ours, theirs
 }
+
+// TestAskedSeldom: the server is asked about a connection only when that lay unused for long, since asking is a round trip.
+func TestAskedSeldom(t *testing.T) {
+	t.Parallel()
+	ours, theirs := pair(t)
+	for unused, want := range map[time.Duration]bool{0: false, 20 * time.Second: false, time.Minute: true} {
+		if got := doubtful(ours, unused); got != want {
+			t.Errorf("unused for %v: asked is %t, want %t", unused, got, want)
+		}
+	}
+	if _, err := theirs.Write([]byte("E")); err != nil {
+		t.Fatal(err)
+	}
+	if !doubtful(ours, 0) {
+		t.Error("not asked though words wait to be read")
+	}
+}

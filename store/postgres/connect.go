@@ -19,9 +19,6 @@ const (
 	// firstWait doubles with every attempt, up to longestWait.
 	firstWait   = 250 * time.Millisecond
 	longestWait = 5 * time.Second
-	// askAfter is how long a connection may lie unused before its server is asked whether it is there: a machine that is gone
-	// without a word, or a router that has forgotten the connection, is not to be seen from here.
-	askAfter = time.Second
 )
 
 // poolConfig reads the URL. Its own text is in no error: it may hold a password.
