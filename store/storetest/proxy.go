@@ -16,6 +16,7 @@ type Proxy struct {
 	addr   string
 	open   map[net.Conn]bool
 	delay  time.Duration
+	hurry  chan struct{} // closed when the delay is over; nil without one
 	silent chan struct{} // closed when it speaks again; nil while it does
 	asked  int
 	watch  func(conn int, piece []byte)
@@ -30,6 +31,7 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	p.Restore(t)
 	t.Cleanup(func() {
 		p.Speak()
+		p.Delay(0)
 		p.Cut()
 		p.work.Wait()
 	})
@@ -96,11 +98,17 @@ func (p *Proxy) Speak() {
 	}
 }
 
-// Delay keeps every piece back for that long from now on.
+// Delay keeps every piece back for that long from now on; 0 lets everything through, what is kept back too.
 func (p *Proxy) Delay(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.delay = by
+	if p.hurry != nil {
+		close(p.hurry)
+		p.hurry = nil
+	}
+	if p.delay = by; by > 0 {
+		p.hurry = make(chan struct{})
+	}
 }
 
 // Asked is how many pieces clients have sent so far. A client that sends a request and waits for the answer sends one for
@@ -160,7 +168,7 @@ func (p *Proxy) pass(from, to net.Conn, conn int) {
 		if n > 0 && conn > 0 {
 			p.asked++
 		}
-		delay, silent, watch := p.delay, p.silent, p.watch
+		delay, hurry, silent, watch := p.delay, p.hurry, p.silent, p.watch
 		p.mu.Unlock()
 		if n > 0 && conn > 0 && watch != nil {
 			watch(conn, piece[:n])
@@ -169,7 +177,10 @@ func (p *Proxy) pass(from, to net.Conn, conn int) {
 			<-silent
 		}
 		if delay > 0 {
-			<-time.After(delay) // the fault itself, not a wait for something
+			select {
+			case <-time.After(delay): // the fault itself, not a wait for something
+			case <-hurry:
+			}
 		}
 		if n > 0 {
 			if _, err := to.Write(piece[:n]); err != nil {
