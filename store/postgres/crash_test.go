@@ -13,20 +13,48 @@ import (
 	"github.com/parleybot/parley/store/storetest"
 )
 
-// urlEnv makes the test binary a process that writes into this database until it is killed.
-const urlEnv = "PARLEY_POSTGRES_TEST_URL"
+// The test binary is another process when taskEnv names what to do, on the database of urlEnv.
+const (
+	taskEnv = "PARLEY_POSTGRES_TEST_TASK"
+	urlEnv  = "PARLEY_POSTGRES_TEST_URL"
+)
 
 func TestMain(m *testing.M) {
 	url := os.Getenv(urlEnv)
-	if url == "" {
+	var err error
+	switch os.Getenv(taskEnv) {
+	case "":
 		os.Exit(m.Run())
+	case "journal": // until it is killed
+		var db *DB
+		if db, err = Open(context.Background(), Config{URL: url}); err == nil {
+			err = storetest.WriteJournal(context.Background(), storetest.Engine{Turns: db, Journal: db}, os.Stdout)
+		}
+	case "open": // when told to
+		fmt.Println("ready")
+		_, _ = os.Stdin.Read(make([]byte, 1)) // whatever it says, it is time
+		var db *DB
+		if db, err = Open(context.Background(), Config{URL: url}); err == nil {
+			err = db.Close()
+		}
 	}
-	db, err := Open(context.Background(), Config{URL: url})
-	if err == nil {
-		err = storetest.WriteJournal(context.Background(), storetest.Engine{Turns: db, Journal: db, Ledger: db}, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	os.Exit(0)
+}
+
+// child prepares the test binary as another process on a database.
+func child(t *testing.T, task, url string) *osexec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := osexec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), taskEnv+"="+task, urlEnv+"="+url)
+	return cmd
 }
 
 func TestJournalSurvivesKill(t *testing.T) {
@@ -44,16 +72,7 @@ func TestSoakJournalSurvivesKill(t *testing.T) {
 func crash(t *testing.T, rounds int) {
 	t.Helper()
 	url := database(t)
-	writer := func(t *testing.T) *osexec.Cmd {
-		t.Helper()
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := osexec.CommandContext(t.Context(), self)
-		cmd.Env = append(os.Environ(), urlEnv+"="+url)
-		return cmd
-	}
+	writer := func(t *testing.T) *osexec.Cmd { t.Helper(); return child(t, "journal", url) }
 	storetest.Crash(t, rounds, writer, func(t *testing.T) (storetest.Engine, func()) {
 		t.Helper()
 		// The server may still be at the statement that the killed process had sent.

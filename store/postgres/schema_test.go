@@ -19,38 +19,6 @@ import (
 	"github.com/parleybot/parley/store/storetest"
 )
 
-// TestMigrateAtOnce: of several processes that start at once on an empty database, one makes the schema.
-func TestMigrateAtOnce(t *testing.T) {
-	t.Parallel()
-	url := pgtest.Empty(t)
-	const processes = 4
-	answers := make(chan error, processes)
-	for range processes {
-		go func() {
-			db, err := Open(t.Context(), Config{URL: url})
-			if err == nil {
-				err = errors.Join(db.PutSetting(t.Context(), store.Setting{Scope: store.SettingGuild, ID: "1", Name: "n", Value: "v"}), db.Close())
-			}
-			answers <- err
-		}()
-	}
-	for range processes {
-		if err := <-answers; err != nil {
-			t.Error(err)
-		}
-	}
-	db := open(t, url)
-	applied, err := query(t.Context(), db.pool, `SELECT version_id FROM goose_db_version WHERE version_id > 0 ORDER BY id`, nil, pgx.RowTo[int64])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, version := range applied {
-		if version != int64(i+1) {
-			t.Errorf("versions were applied as %v", applied)
-		}
-	}
-}
-
 func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	url := database(t)
