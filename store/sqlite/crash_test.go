@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -31,6 +32,16 @@ func TestMain(m *testing.M) {
 	case "open":
 		db, err := Open(context.Background(), Config{Dir: os.Getenv(dirEnv)})
 		if err == nil {
+			err = db.Close()
+		}
+		exit(err)
+	case "serve": // from when it is told to until its input ends
+		fmt.Println("ready")
+		_, _ = os.Stdin.Read(make([]byte, 1)) // whatever it says, it is time
+		db, err := Open(context.Background(), Config{Dir: os.Getenv(dirEnv)})
+		if err == nil {
+			fmt.Println("open")
+			_, _ = io.Copy(io.Discard, os.Stdin) // whatever it says, it has ended
 			err = db.Close()
 		}
 		exit(err)
