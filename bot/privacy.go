@@ -63,6 +63,9 @@ func (b *Bot) showPrivacy(ctx context.Context, i *interaction) said {
 	if s.FullPrivacy {
 		ignore = "\n• I ignore you: I answer none of your messages and show none to a model (`/privacy ignore-me`)."
 	}
+	if at, ok := turn.IDTime(s.ErasedBefore); ok {
+		ignore += fmt.Sprintf("\n• You had everything erased <t:%d:f>: I show nothing to a model that you wrote before (`/privacy erase`).", at.Unix())
+	}
 	return privately("**What I keep about you**\n" +
 		"• Facts that you told me, or wrote about a server: `/memory list` shows them.\n" +
 		"• Our conversations: what you asked me, what I answered, and what my tools did for it. Other messages are never stored.\n" +
@@ -114,7 +117,7 @@ func (b *Bot) export(ctx context.Context, i *interaction) said {
 	if err != nil {
 		return b.refused(i, err)
 	}
-	text := fmt.Sprintf("Everything that I keep about you: %s, %s and more, in the attached file.", counted(len(e.Memories), "fact"), counted(len(e.Turns), "conversation turn"))
+	text := fmt.Sprintf("Everything that I keep about you is in the attached file: %s, %s, and what belongs to them.", counted(len(e.Memories), "fact"), counted(len(e.Turns), "conversation turn"))
 	if e.Truncated || file.truncated {
 		text += " It was too much for one file: the oldest is left out."
 	}
@@ -164,6 +167,6 @@ func (b *Bot) erase(_ context.Context, i *interaction) said {
 			if err != nil {
 				return b.refused(i, err)
 			}
-			return privately("Erased: " + turn.ErasedText(erased) + ". Usage and audit entries stay without your name.")
+			return privately(turn.ErasedText(erased))
 		})
 }

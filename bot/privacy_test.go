@@ -70,7 +70,7 @@ func TestEraseAsksFirst(t *testing.T) {
 		try(tw.ana.Click(m.ID, yes))
 		tw.wait(t, "the end of the question", func(v discordsim.View) bool {
 			m, _ := v.Message(s.Original)
-			return strings.Contains(m.Content, "Erased: 2 memories, 1 turns") && noButtons(m)
+			return strings.Contains(m.Content, "Erased: 2 facts, 1 conversation turn.") && noButtons(m)
 		})
 		if diff := cmp.Diff([]string{"erase " + string(tw.ana.ID)}, members.called()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -142,9 +142,11 @@ func TestPrivacyCommands(t *testing.T) {
 			}
 		}
 	}
-	tw.turns.fakeSettings.set(func() { tw.turns.member = turn.MemberSettings{NoMemory: true, CarryMemory: true, FullPrivacy: true} })
+	tw.turns.fakeSettings.set(func() {
+		tw.turns.member = turn.MemberSettings{NoMemory: true, CarryMemory: true, FullPrivacy: true, ErasedBefore: "1477636521984000000"}
+	})
 	said, private := tw.use(t, tw.ana, tw.general, "privacy show")
-	for _, want := range []string{"nothing new about you", "in your other servers", "I ignore you"} {
+	for _, want := range []string{"nothing new about you", "in your other servers", "I ignore you", "everything erased <t:1772366400:f>"} {
 		if !strings.Contains(said, want) || !private {
 			t.Errorf("no %q in %q", want, said)
 		}

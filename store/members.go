@@ -79,7 +79,7 @@ type Members interface {
 
 // FleetingMembers is Members for what is fleeting.
 type FleetingMembers interface {
-	// EraseFleeting removes what counts the member's events, and the windows of the member's private chats.
+	// EraseFleeting removes what counts the events of the member and of their private chats, and the windows of those chats.
 	EraseFleeting(ctx context.Context, memberID string, channelIDs []string) (Erased, error)
 }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -41,4 +43,33 @@ func TestExportOfNothing(t *testing.T) {
 	if err != nil || strings.Contains(string(text), "null") {
 		t.Errorf("%s, %v", text, err)
 	}
+}
+
+// Every field of an export is described where members are sent to read about it.
+func TestExportIsDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/privacy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), fmt.Sprintf(`"version": %d`, ExportVersion)) {
+		t.Errorf("the document does not describe version %d", ExportVersion)
+	}
+	var look func(of reflect.Type)
+	look = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Slice, reflect.Map:
+			look(of.Elem())
+		case reflect.Struct:
+			for i := range of.NumField() {
+				name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+				if name != "" && !strings.Contains(string(text), `"`+name+`":`) {
+					t.Errorf("%s.%s (%s) is not described", of.Name(), of.Field(i).Name, name)
+				}
+				look(of.Field(i).Type)
+			}
+		default:
+		}
+	}
+	look(reflect.TypeFor[Export]())
 }

@@ -138,5 +138,11 @@ func snowflakeAt(t time.Time) string {
 	return strconv.FormatInt(max(t.UnixMilli()-discordEpoch, 0)<<22, 10)
 }
 
+// IDTime is when an id of Discord was given; false for what is none.
+func IDTime(id string) (time.Time, bool) {
+	n, err := strconv.ParseInt(id, 10, 64)
+	return time.UnixMilli(n>>22 + discordEpoch).UTC(), err == nil && n > 0
+}
+
 // after reports whether an id is newer than an epoch; everything is newer than none.
 func after(id, epoch string) bool { return epoch == "" || CompareIDs(id, epoch) > 0 }

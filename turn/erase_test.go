@@ -197,6 +197,21 @@ func TestEraseInPrivateNamesTheChat(t *testing.T) {
 	})
 }
 
+func TestErasedText(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]store.Erased{
+		"Done: there was nothing to erase.": {},
+		"Erased: 1 fact, 2 conversation turns, 1 tool offer. Kept without your name: 1 audit entry, 1,200 usage entries.": {
+			store.KindMemories: 1, store.KindTurns: 2, store.KindWindows: 1, store.KindAudit: 1, store.KindUsage: 1200,
+		},
+		"Kept without your name: 1 usage entry.": {store.KindUsage: 1},
+	} {
+		if got := turn.ErasedText(e); got != want {
+			t.Errorf("%v: %q, want %q", e, got, want)
+		}
+	}
+}
+
 func TestEraseOfNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

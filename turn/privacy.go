@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -198,14 +197,47 @@ func nobodyAsked() error {
 	return &Refusal{Kind: RefusedForbidden, Problem: "I can't tell who you are, so I won't.", Err: errors.New("a request without an actor")}
 }
 
-// ErasedText says what was removed, for people.
+// ErasedText says what was removed, in whole sentences for people.
 func ErasedText(e store.Erased) string {
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(e)) {
-		parts = append(parts, fmt.Sprintf("%d %s", e[kind], kind))
+	var gone, unnamed []string
+	for _, x := range []struct {
+		kind store.Kind
+		what string
+	}{
+		{store.KindMemories, "fact"},
+		{store.KindTurns, "conversation turn"},
+		{store.KindCalls, "tool call"},
+		{store.KindShortTerm, "note"},
+		{store.KindWaiting, "waiting message"},
+		{store.KindApprovals, "approval card"},
+		{store.KindSettings, "setting"},
+		{store.KindWindows, "tool offer"},
+		{store.KindRates, "counter"},
+	} {
+		if n := e[x.kind]; n > 0 {
+			gone = append(gone, plural(n, x.what))
+		}
 	}
-	if len(parts) == 0 {
-		return "nothing"
+	for kind, what := range map[store.Kind][2]string{
+		store.KindUsage: {"usage entry", "usage entries"}, store.KindAudit: {"audit entry", "audit entries"},
+	} {
+		switch n := e[kind]; {
+		case n == 1:
+			unnamed = append(unnamed, "1 "+what[0])
+		case n > 1:
+			unnamed = append(unnamed, grouped(n)+" "+what[1])
+		}
 	}
-	return strings.Join(parts, ", ")
+	slices.Sort(unnamed)
+	var said []string
+	if len(gone) > 0 {
+		said = append(said, "Erased: "+strings.Join(gone, ", ")+".")
+	}
+	if len(unnamed) > 0 {
+		said = append(said, "Kept without your name: "+strings.Join(unnamed, ", ")+".")
+	}
+	if len(said) == 0 {
+		return "Done: there was nothing to erase."
+	}
+	return strings.Join(said, " ")
 }

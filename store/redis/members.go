@@ -56,6 +56,9 @@ func (k keys) patterns(kind kind, memberID string, channelIDs []string) []string
 	begin := glob(k.prefix + kind.name)
 	if kind.member {
 		all = append(all, begin+"*:"+glob("m="+escape(store.Clean(memberID))))
+		for _, id := range channelIDs { // a private chat names its member as well as an id does
+			all = append(all, begin+"*:"+glob("c="+escape(store.Clean(id)))+":m=*")
+		}
 	}
 	if kind.channel {
 		for _, id := range channelIDs {

@@ -116,6 +116,7 @@ func (db *DB) EraseFleeting(ctx context.Context, memberID string, channelIDs []s
 	err = db.write.transact(ctx, func(ctx context.Context) error {
 		return db.eraseSteps(ctx, erased, []eraseStep{
 			{store.KindRates, `DELETE FROM rates WHERE member_id = ?`, args{memberID}},
+			{store.KindRates, `DELETE FROM rates WHERE channel_id IN (SELECT value FROM json_each(?))`, channels},
 			{store.KindWindows, `DELETE FROM windows WHERE channel_id IN (SELECT value FROM json_each(?))`, channels},
 			{store.KindWindows, `DELETE FROM window_turns WHERE channel_id IN (SELECT value FROM json_each(?))`, channels},
 		})

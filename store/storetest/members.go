@@ -180,6 +180,12 @@ func members(t *testing.T, open func(t *testing.T) Engine) {
 	})
 }
 
+// allowIn counts one event where one is allowed.
+func allowIn(t *testing.T, e Engine, rate store.Rate) bool {
+	t.Helper()
+	return allow(t, e, rate, 1, 0)
+}
+
 func fleetingMembers(t *testing.T, open func(t *testing.T) Engine) {
 	t.Run("B76 counters of the member and windows of their DM channels", func(t *testing.T) {
 		t.Parallel()
@@ -199,9 +205,17 @@ func fleetingMembers(t *testing.T, open func(t *testing.T) Engine) {
 			_, err := e.Windows.ConsumeWindows(t.Context(), channel, "t1", start)
 			must(t, err)
 		}
+		for _, channel := range []string{"dm", "dm2"} { // a private chat's counter names its member as well
+			if !allowIn(t, e, store.Rate{Name: "turns", ChannelID: channel}) {
+				t.Fatal("the first event of a channel is refused")
+			}
+		}
 		erased, err := e.Fleeting.EraseFleeting(t.Context(), "ana", []string{"dm", "never used"})
 		must(t, err)
-		if diff := cmp.Diff(store.Erased{store.KindRates: 1, store.KindWindows: 2}, erased); diff != "" {
+		if !allowIn(t, e, store.Rate{Name: "turns", ChannelID: "dm"}) || allowIn(t, e, store.Rate{Name: "turns", ChannelID: "dm2"}) {
+			t.Error("the counter of the private chat is still there, or another one is gone")
+		}
+		if diff := cmp.Diff(store.Erased{store.KindRates: 2, store.KindWindows: 2}, erased); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if !allow("ana") {
