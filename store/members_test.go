@@ -61,12 +61,12 @@ func TestExportIsDocumented(t *testing.T) {
 		case reflect.Slice, reflect.Map:
 			look(of.Elem())
 		case reflect.Struct:
-			for i := range of.NumField() {
-				name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			for field := range of.Fields() {
+				name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 				if name != "" && !strings.Contains(string(text), `"`+name+`":`) {
-					t.Errorf("%s.%s (%s) is not described", of.Name(), of.Field(i).Name, name)
+					t.Errorf("%s.%s (%s) is not described", of.Name(), field.Name, name)
 				}
-				look(of.Field(i).Type)
+				look(field.Type)
 			}
 		default:
 		}
