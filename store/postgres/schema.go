@@ -36,18 +36,22 @@ func (db *DB) migrate(ctx context.Context) (err error) {
 		return fmt.Errorf("read the migrations in this binary: %w", err)
 	}
 	have, known, err := db.versions(ctx, provider)
-	if err != nil {
+	if err != nil || have == known {
 		return err
+	}
+	if have < known {
+		before := have
+		if _, err := provider.Up(ctx); err != nil {
+			return fmt.Errorf("bring the schema of %s from version %d to %d: %w", db.name, before, known, err)
+		}
+		// Whoever had the lock before may have been a newer Parley.
+		if have, known, err = db.versions(ctx, provider); err != nil {
+			return err
+		}
 	}
 	if have > known {
 		return fmt.Errorf("open store %s: its schema is version %d and this binary knows up to version %d; "+
 			"run the newer Parley that wrote it, or restore a backup from before the upgrade", db.name, have, known)
-	}
-	if have == known {
-		return nil
-	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("bring the schema of %s from version %d to %d: %w", db.name, have, known, err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 
 	"github.com/parleybot/parley/internal/pgtest"
 	"github.com/parleybot/parley/migrations"
@@ -19,17 +20,75 @@ import (
 	"github.com/parleybot/parley/store/storetest"
 )
 
+// newer makes the schema one that a later Parley has written.
+func newer(t *testing.T, url string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err == nil {
+		_, err = conn.Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, true)`)
+		err = errors.Join(err, conn.Close(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refusesNewer fails the test unless err names the database, both versions and what to do.
+func refusesNewer(t *testing.T, url string, err error) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("a newer schema was opened")
+	}
+	config, parseErr := pgx.ParseConfig(url)
+	if parseErr != nil {
+		t.Fatal(parseErr)
+	}
+	for _, part := range []string{config.Host + "/" + config.Database, "version 9000", "up to version", "newer Parley", "backup"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error does not say %q: %v", part, err)
+		}
+	}
+}
+
 func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	url := database(t)
-	db := open(t, url)
-	if _, err := db.pool.Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, true)`); err != nil {
+	newer(t, url)
+	for range 2 { // refusing changes nothing
+		db, err := Open(t.Context(), Config{URL: url})
+		if err == nil {
+			_ = db.Close() // what counts is that it was opened
+		}
+		refusesNewer(t, url, err)
+		refusesNewer(t, url, Migrate(t.Context(), Config{URL: url}))
+	}
+}
+
+// TestNewerSchemaIsRefusedAfterTheWait: a process that waits for its turn to migrate finds afterwards that the one before was
+// a newer Parley.
+func TestNewerSchemaIsRefusedAfterTheWait(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	newest := migrateTo(t, pgtest.Empty(t), 0)
+	migrateTo(t, url, newest-1)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(t.Context(), Config{URL: url})
-	if err == nil || !strings.Contains(err.Error(), "version 9000") || !strings.Contains(err.Error(), "newer Parley") {
-		t.Errorf("opened a newer schema: %v", err)
+	defer func() { _ = conn.Close(t.Context()) }() // nothing is lost with it
+	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, lock.DefaultLockID); err != nil {
+		t.Fatal(err)
 	}
+	answer := make(chan error, 1)
+	go func() { answer <- Migrate(t.Context(), Config{URL: url}) }()
+	hold{conn}.until(t, `SELECT EXISTS (SELECT FROM pg_stat_activity, pg_sleep(0.01)
+		WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%')`)
+	migrateTo(t, url, newest)
+	newer(t, url)
+	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_unlock($1)`, lock.DefaultLockID); err != nil {
+		t.Fatal(err)
+	}
+	refusesNewer(t, url, <-answer)
 }
 
 // ledgersSince is the version that brought the ledgers.
@@ -52,6 +111,30 @@ func TestMigrateFromEachVersion(t *testing.T) {
 // writeVersion makes the schema of an earlier version with its data, and returns the newest version there is.
 func writeVersion(t *testing.T, url string, version int64) (newest int64) {
 	t.Helper()
+	newest = migrateTo(t, url, version)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }() // nothing is lost with it
+	for v := int64(1); v <= version; v++ {
+		text, err := os.ReadFile(fmt.Sprintf("testdata/v%d.sql", v))
+		if errors.Is(err, os.ErrNotExist) { // it brought no table
+			continue
+		}
+		if err == nil {
+			_, err = conn.Exec(t.Context(), string(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return newest
+}
+
+// migrateTo makes the schema of a version, and returns the newest there is.
+func migrateTo(t *testing.T, url string, version int64) (newest int64) {
+	t.Helper()
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
@@ -64,18 +147,6 @@ func writeVersion(t *testing.T, url string, version int64) (newest int64) {
 	}
 	if version > 0 {
 		if _, err := provider.UpTo(t.Context(), version); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for v := int64(1); v <= version; v++ {
-		text, err := os.ReadFile(fmt.Sprintf("testdata/v%d.sql", v))
-		if errors.Is(err, os.ErrNotExist) { // it brought no table
-			continue
-		}
-		if err == nil {
-			_, err = pool.ExecContext(t.Context(), string(text))
-		}
-		if err != nil {
 			t.Fatal(err)
 		}
 	}
