@@ -1,12 +1,17 @@
 package app_test
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleybot/parley/internal/app"
+	"github.com/parleybot/parley/internal/config"
 	"github.com/parleybot/parley/internal/discordsim"
 	"github.com/parleybot/parley/store/storetest"
 	"github.com/parleybot/parley/turn"
@@ -127,5 +132,58 @@ func TestClaimsAway(t *testing.T) {
 				p.once(t, text)
 			}
 		})
+	}
+}
+
+// awayLog reads what the bot logs while it waits for its servers.
+type awayLog struct {
+	mu   sync.Mutex
+	told map[string]int // by server
+	bad  []string
+	seen func(server string, times int)
+}
+
+// Write implements io.Writer.
+func (l *awayLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var entry struct {
+		Level, Message, Server, Error string
+		Next                          float64
+	}
+	if err := json.Unmarshal(line, &entry); err != nil || entry.Message != "store.away" {
+		return len(line), nil
+	}
+	if entry.Level != "warn" || entry.Error == "" || entry.Next <= 0 || strings.Contains(string(line), "hunter2") {
+		l.bad = append(l.bad, string(line))
+	}
+	l.told[entry.Server]++
+	l.seen(entry.Server, l.told[entry.Server])
+	return len(line), nil
+}
+
+// TestAwayAtStart: servers that are away when the bot starts are waited for, and the log says for which, why, and when it
+// asks again; never the password.
+func TestAwayAtStart(t *testing.T) {
+	t.Parallel()
+	environ, database, cache := behind(t)
+	environ[0] = strings.Replace(environ[0], "postgres@", "postgres:hunter2@", 1)
+	cfg, _, err := config.Load(append([]string{"DISCORD_TOKEN=t", "MODEL=rehearsal"}, environ...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	database.Cut()
+	cache.Cut()
+	log := &awayLog{told: map[string]int{}}
+	log.seen = func(server string, times int) {
+		if times == 2 {
+			map[string]*storetest.Proxy{"postgres": database, "redis": cache}[server].Restore(t)
+		}
+	}
+	if _, err := app.Migrate(t.Context(), cfg.Store, zerolog.New(log)); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]int{"postgres": 2, "redis": 2}; !maps.Equal(log.told, want) || len(log.bad) > 0 {
+		t.Errorf("told of %v, want %v; unclear: %q", log.told, want, log.bad)
 	}
 }

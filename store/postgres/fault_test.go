@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/parleybot/parley/internal/pgtest"
 	"github.com/parleybot/parley/store"
@@ -33,13 +35,13 @@ func TestAwayAtStart(t *testing.T) {
 	url := database(t)
 	proxy := storetest.NewProxy(t, pgtest.Addr())
 	proxy.Cut()
-	tries := 0
+	var waits []time.Duration
 	db, err := Open(t.Context(), Config{URL: strings.Replace(url, pgtest.Addr(), proxy.Addr(), 1), Waiting: func(err error, next time.Duration) {
-		if tries++; tries == 2 {
+		if waits = append(waits, next); len(waits) == 3 {
 			proxy.Restore(t)
 		}
-		if err == nil || next <= 0 {
-			t.Errorf("told of %v, next in %v", err, next)
+		if err == nil {
+			t.Error("told of nothing")
 		}
 	}})
 	if err != nil {
@@ -48,8 +50,28 @@ func TestAwayAtStart(t *testing.T) {
 	if err := errors.Join(begin(t.Context(), db, "t"), db.Close()); err != nil {
 		t.Error(err)
 	}
-	if tries < 2 {
-		t.Errorf("%d tries found it away", tries)
+	if want := []time.Duration{firstWait, 2 * firstWait, 4 * firstWait}; !slices.Equal(waits, want) {
+		t.Errorf("waited %v, want %v", waits, want)
+	}
+}
+
+// TestSilentAtStart: a server that takes connections and says nothing is away, too.
+func TestSilentAtStart(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	proxy := storetest.NewProxy(t, pgtest.Addr())
+	proxy.Silence()
+	url = strings.Replace(url, pgtest.Addr(), proxy.Addr(), 1) + "&connect_timeout=1"
+	tries := 0
+	db, err := Open(t.Context(), Config{URL: url, Waiting: func(error, time.Duration) {
+		tries++
+		proxy.Speak()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil || tries != 1 {
+		t.Errorf("%d tries found it away, close: %v", tries, err)
 	}
 }
 
@@ -171,5 +193,42 @@ func TestPoolIsBounded(t *testing.T) {
 	}
 	if connections > 4 {
 		t.Errorf("%d connections, want at most 3 and the presence", connections)
+	}
+}
+
+// TestFullPoolHoldsNobody: while slow statements have all connections, whoever waits for one can stop waiting.
+func TestFullPoolHoldsNobody(t *testing.T) {
+	t.Parallel()
+	db, err := Open(t.Context(), Config{URL: database(t), Connections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // a test of its content, not of Close
+	var slow []*pgxpool.Conn
+	for range 2 {
+		conn, err := db.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow = append(slow, conn)
+	}
+	killed := errors.New("killed")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	answered := make(chan error, 1)
+	go func() { answered <- begin(ctx, db, "t") }()
+	select {
+	case err := <-answered:
+		t.Fatalf("answered without a connection: %v", err)
+	case <-time.After(20 * time.Millisecond): // long enough to be waiting
+	}
+	cancel(killed)
+	if err := <-answered; !errors.Is(err, killed) {
+		t.Errorf("%v, want the context's cause", err)
+	}
+	for _, conn := range slow {
+		conn.Release()
+	}
+	if err := begin(t.Context(), db, "t"); err != nil {
+		t.Errorf("with a connection free again: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,17 +35,23 @@ func TestAwayAtStart(t *testing.T) {
 	t.Parallel()
 	_, proxy := proxied(t, prefix(t))
 	proxy.Cut()
-	tries := 0
-	db, err := Open(t.Context(), Config{URL: "redis://" + proxy.Addr() + "/9", Waiting: func(error, time.Duration) {
-		if tries++; tries == 2 {
+	var waits []time.Duration
+	db, err := Open(t.Context(), Config{URL: "redis://" + proxy.Addr() + "/9", Waiting: func(err error, next time.Duration) {
+		if waits = append(waits, next); len(waits) == 3 {
 			proxy.Restore(t)
+		}
+		if err == nil {
+			t.Error("told of nothing")
 		}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil || tries < 2 {
-		t.Errorf("%d tries found it away, close: %v", tries, err)
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	if want := []time.Duration{firstWait, 2 * firstWait, 4 * firstWait}; !slices.Equal(waits, want) {
+		t.Errorf("waited %v, want %v", waits, want)
 	}
 }
 
