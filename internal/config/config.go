@@ -75,7 +75,8 @@ const (
 	FormatConsole LogFormat = "console"
 )
 
-// Limits bound what one turn, channel, member and guild may use. Durations come from variables in milliseconds.
+// Limits bound what one turn, channel, member and guild may use. Durations come from variables in milliseconds,
+// amounts of money from US dollars.
 type Limits struct {
 	ToolExecutionTimeout    time.Duration `env:"TOOL_EXECUTION_TIMEOUT_MS" envDefault:"300000" min:"10000" help:"How long one tool call may run."`
 	StreamIdleTimeout       time.Duration `env:"STREAM_IDLE_TIMEOUT_MS" envDefault:"120000" min:"10000" help:"How long a started model stream may stay silent."`
@@ -96,6 +97,9 @@ type Limits struct {
 	ActiveTurnsPerGuild   int `env:"MAX_ACTIVE_TURNS_PER_GUILD" envDefault:"10" min:"1" help:"Turns of one guild that may run at once."`
 	TurnsPerMinuteMember  int `env:"MAX_TURNS_PER_MINUTE_MEMBER" envDefault:"20" min:"1" help:"Turns that one member may start in a minute."`
 	TurnsPerMinuteChannel int `env:"MAX_TURNS_PER_MINUTE_CHANNEL" envDefault:"60" min:"1" help:"Turns that may start in one channel in a minute."`
+
+	DailyCost      Dollars `env:"DAILY_COST_LIMIT_USD" envDefault:"0" min:"0" help:"What the whole bot may spend in a day (UTC), in US dollars such as 5 or 0.25. 0: no limit."`
+	DailyCostGuild Dollars `env:"DAILY_COST_LIMIT_GUILD_USD" envDefault:"0" min:"0" help:"What each guild, and each member's private chat, may spend in a day (UTC), in US dollars. 0: no limit."`
 }
 
 // Servers reports whether Postgres and Redis keep what the bot remembers, instead of the embedded store.

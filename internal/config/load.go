@@ -132,6 +132,7 @@ func parse(cfg *Config, set map[string]string) []error {
 			reflect.TypeFor[int]():           parseWhole,
 			reflect.TypeFor[bool]():          parseSwitch,
 			reflect.TypeFor[float64]():       parseNumber,
+			reflect.TypeFor[Dollars]():       parseDollars,
 		},
 	})
 	if err == nil {
@@ -270,12 +271,19 @@ func raise(cfg *Config) []Warning {
 			panic("config: min tag of " + v.Name + " is not a number")
 		}
 		unit := int64(1)
-		if v.value.Type() == reflect.TypeFor[time.Duration]() {
+		switch v.value.Type() {
+		case reflect.TypeFor[time.Duration]():
 			unit = int64(time.Millisecond)
+		case reflect.TypeFor[Dollars]():
+			unit = oneDollar
 		}
 		if given := v.value.Int(); given < least*unit {
+			shown := fmt.Sprint(given / unit)
+			if unit == oneDollar {
+				shown = Dollars(given).String()
+			}
 			v.value.SetInt(least * unit)
-			warnings = append(warnings, Warning{Name: v.Name, Text: fmt.Sprintf("%d is below the minimum, using %d", given/unit, least)})
+			warnings = append(warnings, Warning{Name: v.Name, Text: fmt.Sprintf("%s is below the minimum, using %d", shown, least)})
 		}
 	}
 	return warnings

@@ -95,6 +95,11 @@ func TestRefusedByName(t *testing.T) {
 		"duration that overflows":     {"TURN_TIMEOUT_MS=9223372036854775807", "TURN_TIMEOUT_MS: "},
 		"fraction for a count":        {"TOOL_LOOP_MAX_ITERATIONS=1.5", `TOOL_LOOP_MAX_ITERATIONS: "1.5" is not a whole number`},
 		"level outside the set":       {"LOG_LEVEL=verbose", `LOG_LEVEL: "verbose" is none of debug, info, warn, error`},
+		"amount in words":             {"DAILY_COST_LIMIT_USD=five", `DAILY_COST_LIMIT_USD: "five" is not an amount of US dollars such as 5 or 0.25`},
+		"amount with a sign":          {"DAILY_COST_LIMIT_GUILD_USD=$5", `DAILY_COST_LIMIT_GUILD_USD: "$5" is not an amount`},
+		"amount as a power":           {"DAILY_COST_LIMIT_USD=1e3", `DAILY_COST_LIMIT_USD: "1e3" is not an amount`},
+		"amount that is too fine":     {"DAILY_COST_LIMIT_USD=0.0000000001", `DAILY_COST_LIMIT_USD: "0.0000000001" is not an amount`},
+		"amount that overflows":       {"DAILY_COST_LIMIT_USD=9999999999", `DAILY_COST_LIMIT_USD: "9999999999" is more than can be counted`},
 		"switch in other words":       {"PRACTICE_TOOLS=maybe", `PRACTICE_TOOLS: "maybe" is neither true nor false`},
 		"stand-in without a scheme":   {"DISCORD_API_URL=localhost", "DISCORD_API_URL: is not an absolute http or https URL"},
 		"Postgres without Redis":      {"DATABASE_URL=postgres://u:hunter2@h/db", "DATABASE_URL: is set and REDIS_URL is not; set both, or neither"},
@@ -287,5 +292,26 @@ func TestVendors(t *testing.T) {
 		if v.Key.Reveal() != "key-of-"+v.Name || v.BaseURL != "http://"+v.Name {
 			t.Errorf("%s has another's key or address", v.Name)
 		}
+	}
+}
+
+func TestDollarsAreExact(t *testing.T) {
+	t.Parallel()
+	for entry, want := range map[string]config.Dollars{
+		"5": 5_000_000_000, "0.25": 250_000_000, ".5": 500_000_000, "1.": 1_000_000_000, "0.1": 100_000_000, "0.000000001": 1,
+		"9223372036.854775807": 9_223_372_036_854_775_807, "0": 0, "": 0, "+2": 2_000_000_000,
+	} {
+		cfg, warnings, err := config.Load([]string{"DAILY_COST_LIMIT_USD=" + entry})
+		if err != nil || len(warnings) > 0 || cfg.Limits.DailyCost != want {
+			t.Errorf("%q: %d, %v, %v, want %d", entry, int64(cfg.Limits.DailyCost), warnings, err, int64(want))
+		}
+	}
+	cfg, warnings, err := config.Load([]string{"DAILY_COST_LIMIT_GUILD_USD=-0.5"})
+	if err != nil || cfg.Limits.DailyCostGuild != 0 {
+		t.Errorf("below 0: %v, %v", cfg.Limits.DailyCostGuild, err)
+	}
+	want := "DAILY_COST_LIMIT_GUILD_USD: -0.5 is below the minimum, using 0"
+	if len(warnings) != 1 || warnings[0].String() != want {
+		t.Errorf("warnings %v, want %s", warnings, want)
 	}
 }
