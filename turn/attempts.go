@@ -35,7 +35,7 @@ func (m *Manager) attempts(ctx context.Context, r *running, s Surface, c convers
 		res = m.attempt(ctx, r, c, model)
 		failed := res.Status == store.TurnError || res.Status == store.TurnTimeout
 		switch {
-		case !failed || ctx.Err() != nil || errors.Is(res.Err, toolloop.ErrTooManyFailures):
+		case !failed || ctx.Err() != nil || errors.Is(res.Err, toolloop.ErrTooManyFailures), spentUp(res.Err) != nil:
 			if i > 0 && res.Status == store.TurnCompleted {
 				r.answeredInstead(chain[0])
 			}
@@ -54,7 +54,7 @@ func (m *Manager) attempts(ctx context.Context, r *running, s Surface, c convers
 
 // attempt asks one model, again when it says nothing.
 func (m *Manager) attempt(ctx context.Context, r *running, c conversation, model Model) toolloop.Result {
-	a := toolloop.Attempt{Provider: model.Provider, Model: model.Name, System: c.system, MaxOutputTokens: model.MaxOutputTokens}
+	a := toolloop.Attempt{Provider: m.spending.payable(model.Provider, r), Model: model.Name, System: c.system, MaxOutputTokens: model.MaxOutputTokens}
 	for try := 0; ; try++ {
 		a.Fit = m.newFitting(r, c, model).fit
 		res := m.Loop.Run(ctx, r.turn, a)

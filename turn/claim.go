@@ -19,7 +19,11 @@ func (m *Manager) claim(channelID string, q *queued) {
 		defer end()
 		ctx, cancel := context.WithTimeout(m.ctx, ioTimeout)
 		defer cancel()
-		if why := m.leftAlone(ctx, in.Author.ID); why != "" {
+		why := m.leftAlone(ctx, in.Author.ID)
+		if why == "" {
+			why = m.spending.refuses(ctx, in)
+		}
+		if why != "" {
 			m.post(channelID, func(w *worker) { w.declined(q, why) })
 			return
 		}

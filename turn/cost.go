@@ -39,6 +39,9 @@ type CostReport struct {
 	Usage store.Usage
 	// Models are the sums of each model, the dearest first.
 	Models []store.UsageTotal
+	// Budget is what may be spent in a day where the report is about; nil where nothing limits it, or where that is not for
+	// whoever asks.
+	Budget *Budget
 	// Partial: there were more turns than were added up; the oldest are missing.
 	Partial bool
 }
@@ -46,6 +49,14 @@ type CostReport struct {
 // Cost tells what was used. Everybody may ask about a channel they are in and about themselves; a server's sums are for
 // those who manage it.
 func (m *Manager) Cost(ctx context.Context, p Place, of CostScope) (CostReport, error) {
+	rep, err := m.cost(ctx, p, of)
+	if err == nil && (of.ServerWide() || p.GuildID == "" && of != CostMine) {
+		rep.Budget = m.spending.budget(ctx, p.GuildID, p.ChannelID)
+	}
+	return rep, err
+}
+
+func (m *Manager) cost(ctx context.Context, p Place, of CostScope) (CostReport, error) {
 	if of == CostHere || of == "" {
 		return m.costHere(ctx, p)
 	}
@@ -55,7 +66,7 @@ func (m *Manager) Cost(ctx context.Context, p Place, of CostScope) (CostReport, 
 	switch of {
 	case CostHere, CostHereMonth:
 	case CostHereToday:
-		q.Since = now.Truncate(24 * time.Hour)
+		q.Since = today()
 	case CostMine:
 		q = store.UsageQuery{MemberID: p.Actor.ID, Since: month}
 		if p.Actor.ID == "" {
@@ -67,7 +78,7 @@ func (m *Manager) Cost(ctx context.Context, p Place, of CostScope) (CostReport, 
 		}
 		q = store.UsageQuery{GuildID: p.GuildID, Since: month}
 		if of == CostServerToday {
-			q.Since = now.Truncate(24 * time.Hour)
+			q.Since = today()
 		}
 	default:
 		return CostReport{}, invalid("There is no such report.", "")
@@ -130,6 +141,14 @@ const maxCostLines = 15
 
 // String words the report for people.
 func (r CostReport) String() string {
+	text := r.used()
+	if r.Budget != nil {
+		text += "\n" + r.Budget.String()
+	}
+	return text
+}
+
+func (r CostReport) used() string {
 	where := map[CostScope]string{
 		CostHereToday: "here today", CostHereMonth: "here this month", CostMine: "by you this month",
 		CostServerToday: "in this server today", CostServerMonth: "in this server this month",

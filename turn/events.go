@@ -64,10 +64,14 @@ func (m *Manager) refuse(in Inbound, v Verdict, why Reason) {
 	}
 	m.admitted(in, "", Verdict{Disposition: d, Reason: why})
 	key := string(why) + ":" + in.Author.ID
-	if why == ReasonGuildLimit || why == ReasonChannelRate {
+	every := noticeEvery
+	switch why { //nolint:exhaustive // all others are the member's
+	case ReasonGuildLimit, ReasonChannelRate:
 		key = string(why) + ":" + in.ChannelID
+	case ReasonGuildBudget, ReasonBotBudget:
+		key, every = budgetKey(in), budgetNotice
 	}
-	if text := m.refusalText(why, m.limiter.again(in, why, time.Now())); text != "" && v.Deliberate && m.told.allow(key, noticeEvery, time.Now()) {
+	if text := m.refusalText(in, why); text != "" && v.Deliberate && m.told.allow(key, every, time.Now()) {
 		m.notify(Notice{Kind: NoticeRefused, ChannelID: in.ChannelID, ReplyToID: in.MessageID, Text: text})
 	}
 }
@@ -90,6 +94,8 @@ func errorCode(res toolloop.Result) string {
 		return "tool_failures"
 	case errors.Is(res.Err, providers.ErrNotConfigured):
 		return "not_configured"
+	case spentUp(res.Err) != nil:
+		return "budget"
 	}
 	return string(providers.KindOf(res.Err))
 }

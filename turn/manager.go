@@ -100,6 +100,10 @@ type Limits struct {
 	// TurnsPerMinuteMember and TurnsPerMinuteChannel bound how often turns start.
 	TurnsPerMinuteMember  int
 	TurnsPerMinuteChannel int
+	// DailyCost bounds what all turns of a day (UTC) may cost, and DailyCostGuild those of each guild and of each private chat,
+	// in billionths of a US dollar; 0 is no limit.
+	DailyCost      int64
+	DailyCostGuild int64
 	// BotTurnsInARow bounds the turns of other bots in a channel in which no person writes, where bots are answered.
 	BotTurnsInARow int
 }
@@ -139,6 +143,7 @@ type Manager struct {
 	Deps
 	limits    Limits
 	limiter   *limiter
+	spending  *spending
 	settings  *settingCache
 	wishes    *wishes
 	writers   writers
@@ -176,6 +181,7 @@ func NewManager(d Deps) *Manager {
 	}
 	m.wishes = newWishes(d.Store)
 	m.settings = newSettingCache(d.Store, m.spawn, m.wishes)
+	m.spending = newSpending(d, m.spawn)
 	m.memory = &Facts{store: d.Store, settings: m.settings}
 	for _, t := range d.Registry.All() {
 		m.refs = m.refs || len(t.IDArguments) > 0

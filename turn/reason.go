@@ -46,6 +46,8 @@ const (
 	ReasonChannelRate Reason = "channel_rate"
 	ReasonDraining    Reason = "draining"
 	ReasonWishUnknown Reason = "wish_unknown"
+	ReasonGuildBudget Reason = "guild_budget"
+	ReasonBotBudget   Reason = "bot_budget"
 )
 
 // The reasons for which a waiting trigger is discarded.
@@ -98,6 +100,8 @@ func Explanations() []Explanation {
 		{ReasonChannelRate, DispositionRefuse, "As many turns were started in the channel in the last minute as may be."},
 		{ReasonDraining, DispositionRefuse, "The process is ending."},
 		{ReasonWishUnknown, DispositionRefuse, "The store is away, and it is not known whether the member wants to be ignored."},
+		{ReasonGuildBudget, DispositionRefuse, "The server, or the private chat, has spent what it may in a day. One notice in ten minutes says so."},
+		{ReasonBotBudget, DispositionRefuse, "The bot has spent what it may in a day, in all servers together. A notice says so likewise."},
 		{ReasonQueueCleared, DispositionDiscard, "A kill emptied the line."},
 		{ReasonDeleted, DispositionDiscard, "The message was deleted while it waited."},
 		{ReasonSupersededFollowUp, DispositionDiscard, "The owner wrote once more; the newest message counts."},

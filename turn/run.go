@@ -219,7 +219,9 @@ func (m *Manager) effects(ctx context.Context, r *running, record store.Turn) {
 	_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.FinishTurn(ctx, record, r.bill()...) })
 	if err != nil {
 		m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_closed")
+		return
 	}
+	m.spending.written(r)
 }
 
 // ended counts and logs how the turn ended.

@@ -42,6 +42,8 @@ type running struct {
 	estimate int
 	// spent is what each model cost so far, by its label.
 	spent map[string]store.Usage
+	// paid is what was taken out of each purse and is not in the ledger yet; it belongs to spending.
+	paid map[*purse]int64
 	// failed is the model that was to answer, when another one did instead.
 	failed string
 }

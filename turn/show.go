@@ -31,6 +31,7 @@ func (o *surfaceObserver) Observe(e toolloop.Event) {
 		told := Event{Kind: EventUsage, Finish: string(e.Finish), Iteration: o.r.turn.Iteration()}
 		u := usageOf(e.Usage)
 		o.r.spend(u)
+		o.m.spending.add(o.r, u.CostNanos)
 		if u != (store.Usage{}) && u != (store.Usage{Unpriced: true}) {
 			if sent, model := o.r.used(); sent > 0 {
 				o.m.estimates.learn(model, sent, e.Usage.Input)

@@ -25,10 +25,12 @@ const (
 const (
 	noticeEvery      = time.Minute
 	logChannelNotice = 10 * time.Minute
+	budgetNotice     = 10 * time.Minute
 )
 
 // refusalText says which limit was reached and, of a rate, in what time there is room again; empty when nobody is told.
-func (m *Manager) refusalText(why Reason, again time.Duration) string {
+func (m *Manager) refusalText(in Inbound, why Reason) string {
+	again := m.limiter.again(in, why, time.Now())
 	shortly := fmt.Sprintf("Please try again in %d seconds.", max(int(math.Ceil(again.Seconds())), 1))
 	switch why {
 	case ReasonMemberLimit:
@@ -41,10 +43,27 @@ func (m *Manager) refusalText(why Reason, again time.Duration) string {
 		return fmt.Sprintf("That was more than %d messages in a minute here. ", m.limits.TurnsPerMinuteChannel) + shortly
 	case ReasonWishUnknown:
 		return "I can't reach my settings right now, so I can't tell whether you want me to ignore you. Please try again in a minute."
+	case ReasonGuildBudget, ReasonBotBudget:
+		return budgetText(in, why, today().AddDate(0, 0, 1))
 	default:
 		return ""
 	}
 }
+
+// budgetText says whose budget is used up and when there is a new one.
+func budgetText(in Inbound, why Reason, again time.Time) string {
+	whose := "This server's budget"
+	switch {
+	case why == ReasonBotBudget:
+		whose = "My budget"
+	case in.GuildID == "":
+		whose = "The budget of our private chat"
+	}
+	return fmt.Sprintf("%s for today is used up. I can answer again from 00:00 UTC, <t:%d:R>.", whose, again.Unix())
+}
+
+// budgetKey is under what it is noted that a channel was told of a used up budget.
+func budgetKey(in Inbound) string { return "budget:" + in.ChannelID }
 
 func queueFullText(limit int) string {
 	return fmt.Sprintf("I'm still answering, and %d messages are waiting already. Please try again in a moment.", limit)
@@ -75,6 +94,9 @@ func (m *Manager) publicText(r *running, res toolloop.Result, cause abort.Cause)
 	case store.TurnTimeout:
 		return m.failureText(r, timeoutText(res.Phase, cause))
 	case store.TurnError:
+		if e := spentUp(res.Err); e != nil {
+			return m.spentText(r, e)
+		}
 		return m.failureText(r, errorText(res.Err))
 	case store.TurnFollowUpInterrupt, store.TurnSkipped, store.TurnRunning:
 		return ""
@@ -87,6 +109,20 @@ func (m *Manager) failureText(r *running, kind string) string {
 		return ""
 	}
 	return kind + " (id " + string(r.id) + ")"
+}
+
+// spentText is for a turn whose budget was used up before its answer was complete. It says more than a refusal where
+// something has happened already, and nothing is said again to those who only waited in line.
+func (m *Manager) spentText(r *running, e *overspent) string {
+	first := m.told.allow(budgetKey(r.in), budgetNotice, time.Now())
+	text := budgetText(r.in, e.why, e.again)
+	switch {
+	case !r.verdict.Deliberate, !first && r.turn.Iteration() <= 1:
+		return ""
+	case r.turn.Iteration() > 1:
+		return "I stopped before I was done. " + text
+	}
+	return text
 }
 
 func stoppedText(cause abort.Cause) string {

@@ -156,7 +156,8 @@ func (w *worker) declined(q *queued, why Reason) {
 		w.drop(q)
 		w.m.limiter.release(q.in)
 	}
-	if why == ReasonMemberRate || why == ReasonChannelRate || why == ReasonWishUnknown {
+	switch why { //nolint:exhaustive // all others leave without a word
+	case ReasonMemberRate, ReasonChannelRate, ReasonWishUnknown, ReasonGuildBudget, ReasonBotBudget:
 		w.m.refuse(q.in, q.verdict, why)
 		return
 	}

@@ -22,6 +22,9 @@ type Vendor struct {
 	quirks quirks
 }
 
+// TellsPrice reports that its answers say what they cost.
+func (v Vendor) TellsPrice() bool { return v.quirks.cost != costNone }
+
 // quirks are how a service departs from what OpenAI's own documentation says. The zero value departs nowhere.
 type quirks struct {
 	limit     limitParam
