@@ -48,9 +48,18 @@ type App struct {
 
 // New opens the store and assembles the bot; it connects nowhere. The caller runs the App or closes it.
 func New(ctx context.Context, o Options) (*App, error) {
-	models, err := models(o.Config)
+	links, _, err := chain(o.Config)
 	if err != nil {
 		return nil, err
+	}
+	models, err := usable(links)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range links {
+		if text := l.unbounded(o.Config.Limits); text != "" {
+			o.Log.Warn().Str("model", l.model.Label).Msg("spending.not_bounded: " + text)
+		}
 	}
 	db, err := openStores(ctx, o.Config.Store, 0, o.Log)
 	if err != nil {
@@ -167,5 +176,6 @@ func turnLimits(l config.Limits) turn.Limits {
 	t.HistoryMaxBytes = l.HistoryMaxBytes
 	t.ActivePerMember, t.ActivePerGuild = l.ActiveTurnsPerMember, l.ActiveTurnsPerGuild
 	t.TurnsPerMinuteMember, t.TurnsPerMinuteChannel = l.TurnsPerMinuteMember, l.TurnsPerMinuteChannel
+	t.DailyCost, t.DailyCostGuild = int64(l.DailyCost), int64(l.DailyCostGuild)
 	return t
 }

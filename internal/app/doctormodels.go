@@ -21,6 +21,9 @@ func examineModels(ctx context.Context, o Options) []Check {
 	checks := make([]Check, len(links))
 	for i, l := range links {
 		c := Check{Name: "model", Found: strings.Join(abilities(l, table), "; ")}
+		if text := l.unbounded(o.Config.Limits); text != "" {
+			c.Found += "; " + text
+		}
 		if i > 0 {
 			c.Name = fmt.Sprintf("fallback %d", i)
 		}

@@ -36,6 +36,11 @@ func models(cfg config.Config) ([]turn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return usable(links)
+}
+
+// usable gives the models of a chain, or every variable that is missing for one of them.
+func usable(links []link) ([]turn.Model, error) {
 	var (
 		out      []turn.Model
 		problems []error
@@ -113,6 +118,18 @@ func pricedAs(c config.Choice) string {
 		return v.Name
 	}
 	return ""
+}
+
+// unbounded says why the limits on costs don't hold for a model, and what would help; "" where they do, or where there are
+// none. A service that tells its prices itself needs no table.
+func (l link) unbounded(limits config.Limits) string {
+	if limits.DailyCost == 0 && limits.DailyCostGuild == 0 || l.known.Price != nil {
+		return ""
+	}
+	if v, known := openai.VendorNamed(pricedAs(l.choice)); known && v.TellsPrice() {
+		return ""
+	}
+	return "its price is unknown, so it is not counted against the cost limits of a day; tell it in MODELS_FILE (docs/models.md), where 0 stands for free"
 }
 
 // label is how people see and choose a model.
