@@ -34,7 +34,7 @@ type memory struct {
 	journal []string
 	short   []store.ShortTerm
 	ledger  []store.UsageEntry
-	// sums counts how often the ledger was added up.
+	// sums counts how often the ledger was asked for sums.
 	sums int
 	// rates is nil where nobody else counts.
 	rates *shared
@@ -362,13 +362,14 @@ func (s *memory) Calls(ctx context.Context, turnID string) ([]store.Call, error)
 }
 
 func (s *memory) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
+	s.set(func(s *memory) { s.sums++ })
 	s.drag("UsageOf")
 	done, err := s.use(ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer s.drag("UsageOf's answer")
 	defer done()
-	s.sums++
 	var totals []store.UsageTotal
 	for _, u := range s.ledger {
 		if q.GuildID != "" && q.GuildID != u.GuildID || q.ChannelID != "" && q.ChannelID != u.ChannelID ||
