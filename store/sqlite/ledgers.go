@@ -69,14 +69,21 @@ func (db *DB) ClearShortTerm(ctx context.Context, channelID string) error {
 
 // UsageOf implements store.Ledger.
 func (db *DB) UsageOf(ctx context.Context, q store.UsageQuery) ([]store.UsageTotal, error) {
+	if q.Since.IsZero() {
+		q.Since = time.Unix(0, 0)
+	}
+	where, values := "at >= ?", args{q.Since}
+	for _, given := range []struct{ column, id string }{{"guild_id", q.GuildID}, {"channel_id", q.ChannelID}, {"member_id", q.MemberID}} {
+		if given.id != "" { // a condition that is not asked for would keep the planner from the index of another
+			where += " AND " + given.column + " = ?"
+			values = append(values, given.id)
+		}
+	}
 	var totals []store.UsageTotal
 	err := db.read.query(ctx, `
 		SELECT model, count(DISTINCT turn_id), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
 			sum(reasoning_tokens), sum(cost_nanos), max(unpriced)
-		FROM usage_ledger
-		WHERE (?1 = '' OR guild_id = ?1) AND (?2 = '' OR channel_id = ?2) AND (?3 = '' OR member_id = ?3)
-			AND (?4 IS NULL OR at >= ?4)
-		GROUP BY model ORDER BY model`, args{q.GuildID, q.ChannelID, q.MemberID, q.Since}, func(r row) error {
+		FROM usage_ledger WHERE `+where+` GROUP BY model ORDER BY model`, values, func(r row) error {
 		var u store.UsageTotal
 		err := r.Scan(&u.Model, &u.Turns, &u.Usage.Input, &u.Usage.Output, &u.Usage.CacheRead, &u.Usage.CacheWrite,
 			&u.Usage.Reasoning, &u.Usage.CostNanos, &u.Usage.Unpriced)
