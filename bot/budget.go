@@ -15,10 +15,12 @@ import (
 const (
 	// budgetBatch bounds for how many requests is asked at once, so that a process with many takes no second from the others.
 	budgetBatch = globalPerSecond / 5
-	// budgetFresh is how late a request may still use its time: much later, it would go beside the requests after it.
+	// budgetFresh is by how much a request may miss its time: by more, it would go beside the requests after it.
 	budgetFresh = 50 * time.Millisecond
-	// budgetPatience bounds one question; after one without an answer nobody is asked for budgetRetry.
+	// budgetPatience bounds the questions for a batch, of which there are up to budgetAsks while answers are slow; after that
+	// nobody is asked for budgetRetry.
 	budgetPatience = 300 * time.Millisecond
+	budgetAsks     = 3
 	budgetRetry    = 5 * time.Second
 )
 
@@ -84,14 +86,33 @@ func (s *sharedBudget) ask(ctx context.Context) {
 	}
 	asking, cancel := context.WithTimeout(ctx, budgetPatience)
 	defer cancel()
-	// The zero time: of the budget's clock, which all processes share.
-	waits, err := s.budget.TakeRequests(asking, int(min(s.waiting.Load(), budgetBatch)), store.Pace{PerSecond: globalPerSecond, Burst: globalBurst}, time.Time{})
-	now := time.Now()
-	for _, d := range waits {
-		s.times = append(s.times, now.Add(d))
+	n := int(min(s.waiting.Load(), budgetBatch))
+	for range budgetAsks {
+		asked := time.Now()
+		// The zero time: of the budget's clock, which all processes share.
+		waits, err := s.budget.TakeRequests(asking, n, store.Pace{PerSecond: globalPerSecond, Burst: globalBurst}, time.Time{})
+		if err != nil {
+			s.away(ctx, err)
+			return
+		}
+		// That clock was read somewhere on the way. After a long way nobody knows when, so the times go unused.
+		way := time.Since(asked)
+		if way > budgetFresh {
+			continue
+		}
+		for _, d := range waits {
+			s.times = append(s.times, asked.Add(way/2+d))
+		}
+		return
 	}
-	if err != nil && ctx.Err() == nil {
-		s.awayTo = now.Add(budgetRetry)
-		s.log.Warn().Err(err).Dur("next", budgetRetry).Msg("rest.budget_away")
+	s.away(ctx, fmt.Errorf("it takes more than %s to answer", budgetFresh))
+}
+
+// away leaves the budget alone for a while, unless it was the request that gave up.
+func (s *sharedBudget) away(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
 	}
+	s.awayTo = time.Now().Add(budgetRetry)
+	s.log.Warn().Err(err).Dur("next", budgetRetry).Msg("rest.budget_away")
 }

@@ -25,6 +25,8 @@ type grants struct {
 	due   time.Time
 	asked []int
 	trip  time.Duration
+	// late is how much longer every fifth answer takes to come back.
+	late time.Duration
 	err   error
 	hang  bool
 }
@@ -52,6 +54,13 @@ func (g *grants) TakeRequests(ctx context.Context, n int, pace store.Pace, now t
 		g.due = later(g.due, time.Now().Add(-(globalBurst-1)*apart))
 		waits[i] = max(0, time.Until(g.due))
 		g.due = g.due.Add(apart)
+	}
+	if len(g.asked)%5 == 0 {
+		g.mu.Unlock()
+		defer g.mu.Lock()
+		if err := pause(ctx, g.late); err != nil {
+			return nil, err
+		}
 	}
 	return waits, nil
 }
@@ -95,36 +104,45 @@ func limiterWith(b Budget) *limiter {
 	return l
 }
 
-// TestProcessesStayWithinDiscordsLimit: three processes that all have much to say send no more in any second than one may,
-// none of them waits for another to have said all, and nothing of what they may send is left unused.
+// TestProcessesStayWithinDiscordsLimit: several processes that all have much to say send no more in any second than one may,
+// however long answers of the budget take, and none of them waits for another to have said all.
 func TestProcessesStayWithinDiscordsLimit(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const processes, each = 3, 150
-		g := &grants{trip: time.Millisecond}
-		var mu sync.Mutex
-		var all []time.Time
-		var wg sync.WaitGroup
-		begin := time.Now()
-		for range processes {
-			wg.Go(func() {
-				went := flood(t, limiterWith(g), each)
-				mu.Lock()
-				defer mu.Unlock()
-				all = append(all, went...)
-				if took := time.Since(begin); took < 7*time.Second {
-					t.Errorf("one process had said all after %v, before the others", took)
-				}
+	for _, late := range []time.Duration{0, budgetFresh - time.Millisecond, 2 * budgetFresh, budgetPatience - 10*time.Millisecond} {
+		for _, processes := range []int{2, 4} {
+			t.Run(fmt.Sprintf("%d, some answers %v late", processes, late), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					const each = 150
+					g := &grants{trip: time.Millisecond, late: late}
+					var mu sync.Mutex
+					var all []time.Time
+					var wg sync.WaitGroup
+					begin := time.Now()
+					ideal := time.Duration(processes) * each * time.Second / globalPerSecond
+					for range processes {
+						wg.Go(func() {
+							went := flood(t, limiterWith(g), each)
+							mu.Lock()
+							defer mu.Unlock()
+							all = append(all, went...)
+							if took := time.Since(begin); took < ideal*2/3 {
+								t.Errorf("one process had said all after %v, before the others", took)
+							}
+						})
+					}
+					wg.Wait()
+					if most := busiest(all); most > discordsPerSecond || len(all) != processes*each {
+						t.Errorf("%d of %d requests within one second", most, len(all))
+					}
+					// Late answers cost what they were asked for.
+					if took := time.Since(begin); took > ideal*3/2 {
+						t.Errorf("took %v, want about %v", took, ideal)
+					}
+				})
 			})
 		}
-		wg.Wait()
-		if most := busiest(all); most > discordsPerSecond || len(all) != processes*each {
-			t.Errorf("%d of %d requests within one second", most, len(all))
-		}
-		if took := time.Since(begin); took > processes*each/globalPerSecond*time.Second+time.Second {
-			t.Errorf("took %v", took)
-		}
-	})
+	}
 }
 
 // TestOneProcessStaysWithinDiscordsLimit: so does one by itself, whether nobody shares the budget or it is away.
@@ -157,8 +175,8 @@ func TestSharedBudgetAsks(t *testing.T) {
 		took     time.Duration
 	}{
 		{"one request asks for itself", &grants{}, 1, "[1]", 0},
-		{"those that wait are asked for together", &grants{trip: time.Millisecond}, globalBurst, "[5]", time.Millisecond},
-		{"many are asked for in batches", &grants{}, globalBurst + 2*budgetBatch, "[9 9 5]", 2 * budgetBatch * (time.Second / globalPerSecond)},
+		{"those that wait are asked for together", &grants{trip: time.Millisecond}, globalBurst, "[3]", time.Millisecond},
+		{"many are asked for in batches", &grants{}, globalBurst + 2*budgetBatch, "[9 9 3]", 2 * budgetBatch * (time.Second / globalPerSecond)},
 		{"a budget that is away is asked once and then left alone", &grants{err: errors.New("away")}, 20, "[9]", 0},
 		{"one that hangs holds them for a moment", &grants{hang: true}, 20, "[9]", budgetPatience},
 	} {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// Discord grants a bot 50 requests a second, wherever that second begins. So many a second, and after silence so many
-	// at once, are 50 together. Spread out like this, what is late by a tenth of a second still breaks no limit: where all of
-	// a second go at once, the next second's may meet them.
+	// Discord grants a bot 50 requests a second, wherever that second begins. Spread evenly, so many a second and so many at
+	// once after silence are 47 together, and 50 where some miss their time by budgetFresh. (Where all of a second went at
+	// once, those of the next would meet them.)
 	globalPerSecond = 45
-	globalBurst     = 5
+	globalBurst     = 3
 	// laneIdle is how long the state of an unused lane is kept; interaction tokens make a new lane each.
 	laneIdle = time.Minute
 	// sweepEvery is the number of requests between two sweeps of what is idle.

@@ -89,7 +89,7 @@ func TestGlobalLimit(t *testing.T) {
 		}
 		wg.Wait()
 		// A burst may go at once.
-		if d := time.Since(start).Round(time.Millisecond); d != 9889*time.Millisecond {
+		if d := time.Since(start).Round(time.Millisecond); d != 9933*time.Millisecond {
 			t.Errorf("ten seconds' worth took %s", d)
 		}
 		free := route{method: http.MethodPost, template: "/interactions", major: "1", free: true}

@@ -47,7 +47,8 @@ func (s *servers) environment(dir string) map[string]string {
 	defer s.mu.Unlock()
 	if s.made[dir] == nil {
 		database := pgtest.Database(s.t, migrations.Postgres(), func(ctx context.Context, url string) error {
-			return postgres.Migrate(ctx, postgres.Config{URL: url})
+			_, err := postgres.Migrate(ctx, postgres.Config{URL: url})
+			return err
 		})
 		addr := testreport.Reach(s.t, "Redis", "REDIS_ADDR", net.JoinHostPort("127.0.0.1", "6379"))
 		s.made[dir] = map[string]string{

@@ -7,7 +7,7 @@ import (
 	"github.com/parleybot/parley/internal/app"
 )
 
-// runMigrate opens the store, which brings its schema up to date, and closes it.
+// runMigrate brings the schema of the store up to date and leaves it.
 func runMigrate(ctx context.Context, p process, args []string) error {
 	if err := noArguments(args); err != nil {
 		return err

@@ -180,10 +180,29 @@ func TestAwayAtStart(t *testing.T) {
 			map[string]*storetest.Proxy{"postgres": database, "redis": cache}[server].Restore(t)
 		}
 	}
-	if _, err := app.Migrate(t.Context(), cfg.Store, zerolog.New(log)); err != nil {
+	a, err := app.New(t.Context(), app.Options{Config: cfg, Log: zerolog.New(log), DiscordAPI: "http://127.0.0.1:1", Practice: true, Version: "test"})
+	if err != nil {
 		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
 	}
 	if want := map[string]int{"postgres": 2, "redis": 2}; !maps.Equal(log.told, want) || len(log.bad) > 0 {
 		t.Errorf("told of %v, want %v; unclear: %q", log.told, want, log.bad)
+	}
+}
+
+// TestMigrateNeedsNoRedis: the schema is brought up to date while Redis is away.
+func TestMigrateNeedsNoRedis(t *testing.T) {
+	t.Parallel()
+	environ, _, cache := behind(t)
+	cache.Cut()
+	cfg, _, err := config.Load(append([]string{"DISCORD_TOKEN=t", "MODEL=rehearsal"}, environ...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := app.Migrate(t.Context(), cfg.Store, zerolog.New(testWriter{t}))
+	if err != nil || !strings.HasPrefix(place, "the database 127.0.0.1/") {
+		t.Errorf("%q, %v", place, err)
 	}
 }

@@ -27,7 +27,8 @@ import (
 func servers(t testing.TB) []string {
 	t.Helper()
 	database := pgtest.Database(t, migrations.Postgres(), func(ctx context.Context, url string) error {
-		return postgres.Migrate(ctx, postgres.Config{URL: url})
+		_, err := postgres.Migrate(ctx, postgres.Config{URL: url})
+		return err
 	})
 	addr := testreport.Reach(t, "Redis", "REDIS_ADDR", net.JoinHostPort("127.0.0.1", "6379"))
 	return []string{"DATABASE_URL=" + database, "REDIS_URL=redis://" + addr + "/10", "REDIS_PREFIX=parley-test-" + rand.Text() + ":"}

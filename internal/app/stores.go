@@ -91,17 +91,12 @@ func openStores(ctx context.Context, cfg config.Store, patience time.Duration, l
 		}
 		return embedded{DB: db, dir: cfg.DataDir}, nil
 	}
-	waiting := func(name string) func(error, time.Duration) {
-		return func(err error, next time.Duration) {
-			log.Warn().Err(err).Str("server", name).Dur("next", next).Msg("store.away")
-		}
-	}
-	db, err := postgres.Open(ctx, postgres.Config{URL: cfg.DatabaseURL.Reveal(), Patience: patience, Waiting: waiting("postgres")})
+	db, err := postgres.Open(ctx, database(cfg, patience, log))
 	if err != nil {
 		return nil, err
 	}
 	cache, err := redis.Open(ctx, redis.Config{
-		URL: cfg.RedisURL.Reveal(), Prefix: cfg.RedisPrefix, Patience: patience, Waiting: waiting("redis"),
+		URL: cfg.RedisURL.Reveal(), Prefix: cfg.RedisPrefix, Patience: patience, Waiting: waiting("redis", log),
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -109,8 +104,23 @@ func openStores(ctx context.Context, cfg config.Store, patience time.Duration, l
 	return servers{remembered: db, fleeting: cache}, nil
 }
 
-// Migrate brings the schema of the configured store up to date, closes it, and says where it is.
+func database(cfg config.Store, patience time.Duration, log zerolog.Logger) postgres.Config {
+	return postgres.Config{URL: cfg.DatabaseURL.Reveal(), Patience: patience, Waiting: waiting("postgres", log)}
+}
+
+// waiting logs that a server is away and when it is asked again.
+func waiting(server string, log zerolog.Logger) func(error, time.Duration) {
+	return func(err error, next time.Duration) {
+		log.Warn().Err(err).Str("server", server).Dur("next", next).Msg("store.away")
+	}
+}
+
+// Migrate brings the schema of the configured store up to date and says where it is. It asks nothing of Redis, which has none.
 func Migrate(ctx context.Context, cfg config.Store, log zerolog.Logger) (place string, err error) {
+	if cfg.Servers() {
+		name, err := postgres.Migrate(ctx, database(cfg, 0, log))
+		return "the database " + name, err
+	}
 	db, err := openStores(ctx, cfg, 0, log)
 	if err != nil {
 		return "", err

@@ -131,19 +131,19 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// Migrate brings the schema of the database up to date and does nothing else.
-func Migrate(ctx context.Context, cfg Config) (err error) {
+// Migrate brings the schema of the database up to date, does nothing else, and returns the database's name as Name does.
+func Migrate(ctx context.Context, cfg Config) (name string, err error) {
 	settings, err := poolConfig(cfg)
 	if err != nil {
-		return err
+		return "", err
 	}
 	db := &DB{name: settings.ConnConfig.Host + "/" + settings.ConnConfig.Database}
 	if db.pool, err = pgxpool.NewWithConfig(ctx, settings); err != nil {
-		return fmt.Errorf("open store %s: %w", db.name, err)
+		return db.name, fmt.Errorf("open store %s: %w", db.name, err)
 	}
 	defer db.pool.Close()
 	if err := db.await(ctx, cfg); err != nil {
-		return err
+		return db.name, err
 	}
-	return db.migrate(ctx)
+	return db.name, db.migrate(ctx)
 }

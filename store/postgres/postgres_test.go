@@ -42,7 +42,8 @@ func engine(t *testing.T, url string) storetest.Engine {
 func database(t testing.TB) string {
 	t.Helper()
 	return pgtest.Database(t, migrations.Postgres(), func(ctx context.Context, url string) error {
-		return Migrate(ctx, Config{URL: url})
+		_, err := Migrate(ctx, Config{URL: url})
+		return err
 	})
 }
 

@@ -60,7 +60,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 			_ = db.Close() // what counts is that it was opened
 		}
 		refusesNewer(t, url, err)
-		refusesNewer(t, url, Migrate(t.Context(), Config{URL: url}))
+		_, err = Migrate(t.Context(), Config{URL: url})
+		refusesNewer(t, url, err)
 	}
 }
 
@@ -80,7 +81,10 @@ func TestNewerSchemaIsRefusedAfterTheWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := make(chan error, 1)
-	go func() { answer <- Migrate(t.Context(), Config{URL: url}) }()
+	go func() {
+		_, err := Migrate(t.Context(), Config{URL: url})
+		answer <- err
+	}()
 	hold{conn}.until(t, `SELECT EXISTS (SELECT FROM pg_stat_activity, pg_sleep(0.01)
 		WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%')`)
 	migrateTo(t, url, newest)
