@@ -27,8 +27,8 @@ type grants struct {
 	trip  time.Duration
 	// late is how much longer every fifth answer takes to come back.
 	late time.Duration
-	err   error
-	hang  bool
+	err  error
+	hang bool
 }
 
 func (g *grants) TakeRequests(ctx context.Context, n int, pace store.Pace, now time.Time) ([]time.Duration, error) {
