@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -127,6 +128,49 @@ func TestEraseDoesNotWaitForEver(t *testing.T) {
 		w.must(err)
 		if erased[store.KindTurns] != 1 {
 			t.Errorf("erased %v", erased)
+		}
+	})
+}
+
+// A store in which something else keeps writing holds the member up no longer than that, with a word of its own.
+func TestEraseIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t).start()
+		defer w.stop()
+		w.say("ana", "c", "@bot hello")
+		for method, want := range map[string]string{"EraseMember": "still being written", "EraseFleeting": "counters of the last minutes"} {
+			w.store.set(func(s *memory) { s.slow = map[string]time.Duration{method: 10 * time.Minute} })
+			begun := time.Now()
+			_, err := w.m.Erase(context.Background(), w.at("ana", guildID, "c"))
+			if r, ok := errors.AsType[*turn.Refusal](err); !ok || !strings.Contains(r.Problem, want) || r.Remedy == "" {
+				t.Errorf("%s: %v", method, err)
+			}
+			if took := time.Since(begun); took > time.Minute {
+				t.Errorf("%s: after %s", method, took)
+			}
+		}
+	})
+}
+
+// Messages are compared with the moment of the erasure: both are told by Discord's clock, whatever this machine's says.
+func TestErasedBeforeIsByDiscordsClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		elapse(time.Until(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))) // ids of now are greater than what the member asks in
+		w := newWorld(t).start()
+		defer w.stop()
+		early := "1000000"
+		for id, want := range map[string]string{early: early, "a command": "661720242585600000"} {
+			p := w.at("ana", guildID, "c")
+			p.MessageID = id
+			_, err := w.m.Erase(context.Background(), p)
+			w.must(err)
+			w.store.mu.Lock()
+			if got := w.store.erasures[len(w.store.erasures)-1].Before; got != want {
+				t.Errorf("asked in %q: before %s, want %s", id, got, want)
+			}
+			w.store.mu.Unlock()
 		}
 	})
 }

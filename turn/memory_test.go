@@ -70,6 +70,19 @@ func (s *memory) use(ctx context.Context) (func(), error) {
 	return s.mu.Unlock, nil
 }
 
+// dragged waits as long as a method is slow, or as ctx lasts.
+func (s *memory) dragged(ctx context.Context, method string) error {
+	s.mu.Lock()
+	d := s.slow[method]
+	s.mu.Unlock()
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // drag waits as long as a method is slow.
 func (s *memory) drag(method string) {
 	s.mu.Lock()

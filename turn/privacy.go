@@ -12,7 +12,7 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
-// eraseWait is how long an erasure waits for the member's turns to end.
+// eraseWait is how long an erasure may take, with the wait for the member's turns to end.
 const eraseWait = 45 * time.Second
 
 // SetMemory decides whether anything about the actor may be kept in long-term or short-term memory from now on. What is
@@ -58,23 +58,22 @@ func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
 	if id == "" {
 		return nil, nobodyAsked()
 	}
-	before := snowflakeAt(time.Now())
-	if isSnowflake(p.MessageID) && CompareIDs(p.MessageID, before) > 0 {
-		before = p.MessageID
+	before := p.MessageID // by Discord's clock, as the messages that it is compared with
+	if !isSnowflake(before) {
+		before = snowflakeAt(time.Now())
 	}
-	if err := m.endTurnsOf(ctx, id, ReasonErased); err != nil {
+	bounded, cancel := context.WithTimeout(ctx, eraseWait)
+	defer cancel()
+	if err := m.endTurnsOf(bounded, id, ReasonErased); err != nil {
 		return nil, err
 	}
 	e := store.Erasure{MemberID: id, Before: before, KeepSettings: keptSettings()}
 	if p.GuildID == "" {
 		e.ChannelIDs = []string{p.ChannelID}
 	}
-	erased, private, err := m.Store.EraseMember(ctx, e)
+	erased, private, err := m.Store.EraseMember(bounded, e)
 	if err != nil {
-		return nil, &Refusal{
-			Kind: RefusedUnavailable, Problem: "What I keep can't be reached right now, so it is not erased yet.",
-			Remedy: "Please try again in a minute.", Err: err,
-		}
+		return nil, notErased(bounded, err)
 	}
 	m.dialogues.forgetMember(id, everything)
 	m.settings.forget(store.SettingMember, id)
@@ -82,7 +81,7 @@ func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
 	for _, c := range private {
 		m.settings.forget(store.SettingChannel, c)
 	}
-	fleeting, err := m.Store.EraseFleeting(ctx, id, private)
+	fleeting, err := m.Store.EraseFleeting(bounded, id, private)
 	for kind, n := range fleeting {
 		erased.Add(kind, n)
 	}
@@ -103,10 +102,8 @@ func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
 }
 
 // endTurnsOf ends what runs for a member and drops what waits for them, everywhere, and waits until all of it is recorded,
-// so that it is there to be erased. What runs in another process the store leaves out.
+// so that it is there to be erased, as far as ctx allows. What runs in another process the store leaves out.
 func (m *Manager) endTurnsOf(ctx context.Context, memberID string, why Reason) error {
-	ctx, cancel := context.WithTimeout(ctx, eraseWait)
-	defer cancel()
 	channels := m.covered(KillRequest{})
 	told := make(chan struct{}, len(channels))
 	asked := 0
@@ -133,6 +130,20 @@ func stillEnding(ctx context.Context) error {
 		Kind: RefusedBusy, Problem: "A turn of yours has not ended yet, so nothing was erased.", Remedy: "Please try again in a minute.",
 		Err: context.Cause(ctx),
 	}
+}
+
+// notErased says why the store did not erase: it is away, or something that writes to it, a process or a person, did not end
+// while ctx lasted.
+func notErased(ctx context.Context, err error) error {
+	r := &Refusal{
+		Kind: RefusedUnavailable, Problem: "What I keep can't be reached right now, so it is not erased yet.",
+		Remedy: "Please try again in a minute.", Err: err,
+	}
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		r.Kind, r.Problem = RefusedBusy, "Something is still being written and did not end in time, so not all that I keep about you is erased yet."
+		r.Remedy = "Please try again in a minute: that removes the rest."
+	}
+	return r
 }
 
 // forget ends the member's running turn and drops their waiting triggers, as far as they are hidden.

@@ -115,6 +115,9 @@ func (s *memory) MemoryByID(ctx context.Context, q store.MemoryQuery, id int64) 
 }
 
 func (s *memory) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, []string, error) {
+	if err := s.dragged(ctx, "EraseMember"); err != nil {
+		return nil, nil, err
+	}
 	unlock, err := s.use(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -165,6 +168,9 @@ func (s *memory) ExportMember(ctx context.Context, memberID string) (store.Expor
 }
 
 func (s *memory) EraseFleeting(ctx context.Context, _ string, channelIDs []string) (store.Erased, error) {
+	if err := s.dragged(ctx, "EraseFleeting"); err != nil {
+		return nil, err
+	}
 	unlock, err := s.use(ctx)
 	if err != nil {
 		return nil, err

@@ -128,6 +128,37 @@ func TestEraseWaitsForOlderWriters(t *testing.T) {
 	}
 }
 
+// TestFenceFindsItsTables is a dump that is restored into tables which have their triggers: it names them with their schema, in
+// a session that searches none.
+func TestFenceFindsItsTables(t *testing.T) {
+	t.Parallel()
+	db := open(t, database(t))
+	ctx := t.Context()
+	if _, _, err := db.EraseMember(ctx, store.Erasure{MemberID: "ana", Before: "9000000000000000000"}); err != nil {
+		t.Fatal(err)
+	}
+	err := db.transact(ctx, pgx.TxOptions{}, func(_ *queries.Queries, tx pgx.Tx) error {
+		for _, do := range []string{
+			`SET LOCAL search_path = ''`,
+			`INSERT INTO public.audit_log (guild_id, channel_id, actor_member_id, subject_member_id, action, detail, at)
+				VALUES ('1', '', 'ana', 'eric', 'killed', 'ana did', now())`,
+			`INSERT INTO public.short_term (channel_id, category, guild_id, author_member_id, turn_id, content, updated_at)
+				VALUES ('c', 'plot', '1', 'ana', 't', 'ana again', now())`,
+		} {
+			if _, err := tx.Exec(ctx, do); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := holding(t, db, "ana"); !slices.Equal(left, []string{"settings.member_id"}) || count(t, db, "audit_log") != 1 {
+		t.Errorf("the member is in %v, and %d acts are there", left, count(t, db, "audit_log"))
+	}
+}
+
 type column struct{ table, name string }
 
 // columns lists every column of every table.

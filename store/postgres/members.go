@@ -65,8 +65,11 @@ func (db *DB) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, [
 	return erased, private, nil
 }
 
-// lookAgain is how often it is looked whether older writers have ended.
-const lookAgain = 5 * time.Millisecond
+// How often it is looked whether older writers have ended: at first, since a statement takes milliseconds, and at last.
+const (
+	lookAgain  = 5 * time.Millisecond
+	lookSeldom = 250 * time.Millisecond
+)
 
 // fence says until when the member is erased, and waits for the transactions that may not have seen that: what they write is
 // there to be erased, and what begins later writes nothing older. Nobody is held up by it.
@@ -78,8 +81,8 @@ func (db *DB) fence(ctx context.Context, e store.Erasure) error {
 		return fmt.Errorf("%s: %w", store.SettingErasedBefore, err)
 	}
 	older, err := db.writers(ctx)
-	for err == nil && len(older) > 0 {
-		again := time.NewTimer(lookAgain)
+	for wait := lookAgain; err == nil && len(older) > 0; wait = min(2*wait, lookSeldom) {
+		again := time.NewTimer(wait)
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -100,7 +103,7 @@ func (db *DB) writers(ctx context.Context) ([]string, error) {
 		WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 			AND relation IN ('turns'::regclass, 'memories'::regclass, 'short_term'::regclass, 'approvals'::regclass,
-				'usage_ledger'::regclass, 'audit_log'::regclass, 'waiting_triggers'::regclass)`, nil, pgx.RowTo[string])
+				'usage_ledger'::regclass, 'audit_log'::regclass, 'waiting_triggers'::regclass, 'settings'::regclass)`, nil, pgx.RowTo[string])
 }
 
 // joined is each text of two lists once, sorted; blank ones are left out. It is never nil.
@@ -192,22 +195,30 @@ func exportRecords(ctx context.Context, ask *queries.Queries, tx pgx.Tx, memberI
 	return r, room.Full(), nil
 }
 
+// The columns as package queries has them. Named, since a newer process may have added some while this one still runs.
+const (
+	turnColumns = `id, seq, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
+		input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at,
+		reasoning_tokens, cost_nanos, unpriced`
+	callColumns = `calls.seq, turn_id, call_key, iteration, tool, arguments, calls.status, reason, result, calls.started_at, calls.finished_at`
+)
+
 // exportTurns reads a member's turns and calls. What does not fit is dropped row by row: all of it at once might not fit
 // the process.
 func exportTurns(ctx context.Context, tx pgx.Tx, memberID string, room *store.ExportRoom) ([]store.Turn, []store.Call, error) {
 	values := args{"member": memberID, "count": store.ExportMaxTurns + 1}
-	turns, err := query(ctx, tx, `SELECT * FROM turns WHERE owner_member_id = @member ORDER BY started_at DESC, seq DESC LIMIT @count`,
-		values, func(row pgx.CollectableRow) (store.Turn, error) {
-			found, err := pgx.RowToStructByPos[queries.Turn](row)
-			if t := turnOf(found); err == nil && room.Turn(t) {
-				return t, nil
-			}
-			return store.Turn{}, err
-		})
+	turns, err := query(ctx, tx, `SELECT `+turnColumns+` FROM turns WHERE owner_member_id = @member
+		ORDER BY started_at DESC, seq DESC LIMIT @count`, values, func(row pgx.CollectableRow) (store.Turn, error) {
+		found, err := pgx.RowToStructByPos[queries.Turn](row)
+		if t := turnOf(found); err == nil && room.Turn(t) {
+			return t, nil
+		}
+		return store.Turn{}, err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	calls, err := query(ctx, tx, `SELECT calls.* FROM calls JOIN turns ON turns.id = calls.turn_id
+	calls, err := query(ctx, tx, `SELECT `+callColumns+` FROM calls JOIN turns ON turns.id = calls.turn_id
 		WHERE turns.owner_member_id = @member ORDER BY calls.seq DESC`, values, func(row pgx.CollectableRow) (store.Call, error) {
 		found, err := pgx.RowToStructByPos[queries.Call](row)
 		if c := callOf(found); err == nil && room.Call(c) {

@@ -191,3 +191,39 @@ func TestOpenRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestNewerColumns is a deployment in which a newer process has added columns while this one still runs: what this one asks
+// names its columns, so it goes on, also with statements that it has prepared before.
+func TestNewerColumns(t *testing.T) {
+	t.Parallel()
+	db := open(t, database(t))
+	const member = "700000000000000001"
+	use := func() {
+		t.Helper()
+		storetest.Fill(t, keeps(db), member)
+		all, err := db.ExportMember(t.Context(), member)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all.Turns) == 0 || len(all.Turns[0].Calls) == 0 || len(all.Memories) == 0 {
+			t.Errorf("exported %+v", all)
+		}
+		if _, _, err := db.EraseMember(t.Context(), store.Erasure{MemberID: member}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	use()
+	seen := map[string]bool{"goose_db_version": true}
+	for _, c := range columns(t, db) {
+		if seen[c.table] {
+			continue
+		}
+		seen[c.table] = true
+		for _, do := range []string{"TRUNCATE " + c.table + " CASCADE", "ALTER TABLE " + c.table + " ADD COLUMN newer text NOT NULL DEFAULT ''"} {
+			if _, err := db.pool.Exec(t.Context(), do); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	use()
+}

@@ -14,11 +14,11 @@ import (
 // fullEnv makes TestRealDiskFull the process that has a small disk of its own, at that folder.
 const fullEnv = "PARLEY_SQLITE_TEST_SMALL_DISK"
 
-// TestRealDiskFull fills a disk of one megabyte, in a process that alone sees it. What was acknowledged is there afterwards, the
+// TestRealDiskFull fills a disk of two megabytes, in a process that alone sees it. What was acknowledged is there afterwards, the
 // error says what is the matter, and with room again all is as before.
 func TestRealDiskFull(t *testing.T) {
 	if dir := os.Getenv(fullEnv); dir != "" {
-		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
 			t.Skip("no small disk can be made here: ", err)
 		}
 		fillDisk(t, dir)
@@ -50,7 +50,7 @@ func TestRealDiskFull(t *testing.T) {
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
 	ballast := dir + "/ballast"
-	write(t, ballast, make([]byte, 600<<10))
+	write(t, ballast, make([]byte, 1<<20))
 	db := open(t, dir)
 	acknowledged := 0
 	var err error

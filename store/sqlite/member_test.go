@@ -185,7 +185,7 @@ func columns(t *testing.T, db *DB) []column {
 	t.Helper()
 	var all []column
 	err := db.read.query(t.Context(), `SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
-		WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'`, nil, func(r row) error {
+		WHERE t.schema = 'main' AND t.type <> 'view' AND t.name NOT LIKE 'sqlite_%'`, nil, func(r row) error {
 		var c column
 		err := r.Scan(&c.table, &c.column)
 		all = append(all, c)

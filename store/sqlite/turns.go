@@ -40,6 +40,10 @@ const finishTurn = insertTurn + ` ON CONFLICT (id) DO UPDATE SET
 	reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
 	WHERE status = 'running'`
 
+// erasedTurn finds a row when the member of a turn had it erased, as the triggers of the migrations tell it.
+const erasedTurn = `SELECT 1 FROM erasures WHERE member_id = @member AND iif(@trigger <> '' AND @trigger NOT GLOB '*[^0-9]*',
+	CAST(@trigger AS INTEGER) <= up_to, @started < moment)`
+
 const insertUsage = `INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens,
 	cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn_id, model) DO NOTHING`
@@ -61,12 +65,16 @@ func (db *DB) FinishTurn(ctx context.Context, t store.Turn, spent ...store.Model
 		return db.fail(ctx, doing, err)
 	}
 	err = db.write.transact(ctx, func(ctx context.Context) error {
-		if _, err := db.write.exec(ctx, finishTurn, values); err != nil {
+		if _, err := db.write.exec(ctx, finishTurn, values); err != nil || len(spent) == 0 {
+			return err
+		}
+		payer, err := db.payer(ctx, t)
+		if err != nil {
 			return err
 		}
 		for _, s := range spent {
 			_, err := db.write.exec(ctx, insertUsage, args{
-				t.ID, s.Model, t.GuildID, t.ChannelID, t.OwnerID, s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite,
+				t.ID, s.Model, t.GuildID, payer.ChannelID, payer.OwnerID, s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite,
 				s.Usage.Reasoning, s.Usage.CostNanos, s.Usage.Unpriced, t.FinishedAt,
 			})
 			if err != nil {
@@ -76,6 +84,20 @@ func (db *DB) FinishTurn(ctx context.Context, t store.Turn, spent ...store.Model
 		return nil
 	})
 	return db.fail(ctx, doing, err)
+}
+
+// payer is the turn as the ledger names it: a cost is nobody's if the turn's member had that erased, and a private chat names
+// its member as well as an id does.
+func (db *DB) payer(ctx context.Context, t store.Turn) (store.Turn, error) {
+	err := db.write.query(ctx, erasedTurn, args{
+		sql.Named("member", t.OwnerID), sql.Named("trigger", t.TriggerID), sql.Named("started", t.StartedAt),
+	}, func(row) error {
+		if t.OwnerID = ""; t.GuildID == "" {
+			t.ChannelID = ""
+		}
+		return nil
+	})
+	return t, err
 }
 
 // RecentTurns implements store.Turns.

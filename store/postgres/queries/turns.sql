@@ -7,8 +7,13 @@ VALUES (@id, @process_id, @channel_id, @guild_id, @owner_member_id, @trigger_id,
     @reasoning_tokens, @cost_nanos, @unpriced);
 
 -- name: FinishTurn :exec
--- One statement, so that the record and what it cost are written in one round trip, both or neither.
-WITH closed AS (
+-- One statement, so that the record and what it cost are written in one round trip, both or neither. The cost is nobody's if
+-- the turn's member had it erased; a private chat names its member as well as an id does.
+WITH payer AS (
+    SELECT CASE WHEN gone THEN '' ELSE @owner_member_id::text END AS member_id,
+        CASE WHEN gone AND @guild_id::text = '' THEN '' ELSE @channel_id::text END AS channel_id
+    FROM (SELECT erased(@owner_member_id::text, @trigger_id::text, @started_at::timestamptz, '') AS gone) AS origin
+), closed AS (
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at,
     reasoning_tokens, cost_nanos, unpriced)
@@ -26,9 +31,10 @@ WHERE turns.status = 'running'
 )
 INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
     cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
-SELECT @id, unnest(@models::text[]), @guild_id, @channel_id, @owner_member_id, unnest(@inputs::bigint[]), unnest(@outputs::bigint[]),
+SELECT @id, unnest(@models::text[]), @guild_id, payer.channel_id, payer.member_id, unnest(@inputs::bigint[]), unnest(@outputs::bigint[]),
     unnest(@cache_reads::bigint[]), unnest(@cache_writes::bigint[]), unnest(@reasonings::bigint[]), unnest(@costs::bigint[]),
     unnest(@unpriced_ones::boolean[]), @at::timestamptz
+FROM payer
 ON CONFLICT (turn_id, model) DO NOTHING;
 
 -- name: RecentTurns :many

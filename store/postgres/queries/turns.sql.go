@@ -77,12 +77,16 @@ func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) (int64, er
 }
 
 const finishTurn = `-- name: FinishTurn :exec
-WITH closed AS (
+WITH payer AS (
+    SELECT CASE WHEN gone THEN '' ELSE $12::text END AS member_id,
+        CASE WHEN gone AND $3::text = '' THEN '' ELSE $13::text END AS channel_id
+    FROM (SELECT erased($12::text, $14::text, $15::timestamptz, '') AS gone) AS origin
+), closed AS (
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at, finished_at,
     reasoning_tokens, cost_nanos, unpriced)
-VALUES ($1, $14, $4, $3, $5, $15, $16, $17, $18, $19, $20,
-    $21, $22, $23, $24, $25, $26, $27, $28, $29,
+VALUES ($1, $16, $13, $3, $12, $14, $17, $18, $19, $20, $21,
+    $22, $23, $24, $25, $26, $27, $28, $15, $29,
     $30, $31, $32)
 ON CONFLICT (id) DO UPDATE SET
     status = excluded.status, prompt = coalesce(nullif(excluded.prompt, ''), turns.prompt), answer = excluded.answer,
@@ -95,9 +99,10 @@ WHERE turns.status = 'running'
 )
 INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
     cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
-SELECT $1, unnest($2::text[]), $3, $4, $5, unnest($6::bigint[]), unnest($7::bigint[]),
-    unnest($8::bigint[]), unnest($9::bigint[]), unnest($10::bigint[]), unnest($11::bigint[]),
-    unnest($12::boolean[]), $13::timestamptz
+SELECT $1, unnest($2::text[]), $3, payer.channel_id, payer.member_id, unnest($4::bigint[]), unnest($5::bigint[]),
+    unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::bigint[]), unnest($9::bigint[]),
+    unnest($10::boolean[]), $11::timestamptz
+FROM payer
 ON CONFLICT (turn_id, model) DO NOTHING
 `
 
@@ -105,8 +110,6 @@ type FinishTurnParams struct {
 	ID               string
 	Models           []string
 	GuildID          string
-	ChannelID        string
-	OwnerMemberID    string
 	Inputs           []int64
 	Outputs          []int64
 	CacheReads       []int64
@@ -115,8 +118,11 @@ type FinishTurnParams struct {
 	Costs            []int64
 	UnpricedOnes     []bool
 	At               time.Time
-	ProcessID        int32
+	OwnerMemberID    string
+	ChannelID        string
 	TriggerID        string
+	StartedAt        time.Time
+	ProcessID        int32
 	Status           store.TurnStatus
 	Prompt           string
 	Answer           string
@@ -129,21 +135,19 @@ type FinishTurnParams struct {
 	AnswerIDs        []string
 	Transcript       json.RawMessage
 	Error            string
-	StartedAt        time.Time
 	FinishedAt       *time.Time
 	ReasoningTokens  int
 	CostNanos        int64
 	Unpriced         bool
 }
 
-// One statement, so that the record and what it cost are written in one round trip, both or neither.
+// One statement, so that the record and what it cost are written in one round trip, both or neither. The cost is nobody's if
+// the turn's member had it erased; a private chat names its member as well as an id does.
 func (q *Queries) FinishTurn(ctx context.Context, arg FinishTurnParams) error {
 	_, err := q.db.Exec(ctx, finishTurn,
 		arg.ID,
 		arg.Models,
 		arg.GuildID,
-		arg.ChannelID,
-		arg.OwnerMemberID,
 		arg.Inputs,
 		arg.Outputs,
 		arg.CacheReads,
@@ -152,8 +156,11 @@ func (q *Queries) FinishTurn(ctx context.Context, arg FinishTurnParams) error {
 		arg.Costs,
 		arg.UnpricedOnes,
 		arg.At,
-		arg.ProcessID,
+		arg.OwnerMemberID,
+		arg.ChannelID,
 		arg.TriggerID,
+		arg.StartedAt,
+		arg.ProcessID,
 		arg.Status,
 		arg.Prompt,
 		arg.Answer,
@@ -166,7 +173,6 @@ func (q *Queries) FinishTurn(ctx context.Context, arg FinishTurnParams) error {
 		arg.AnswerIDs,
 		arg.Transcript,
 		arg.Error,
-		arg.StartedAt,
 		arg.FinishedAt,
 		arg.ReasoningTokens,
 		arg.CostNanos,
