@@ -37,10 +37,7 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	if settings.ConnConfig.ConnectTimeout == 0 || settings.ConnConfig.ConnectTimeout > connectTimeout {
 		settings.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	timeout := cfg.StatementTimeout
-	if timeout <= 0 {
-		timeout = DefaultStatementTimeout
-	}
+	timeout := cfg.statementTimeout()
 	maps.Copy(settings.ConnConfig.RuntimeParams, map[string]string{
 		"application_name": "parley",
 		"timezone":         "UTC",
@@ -67,22 +64,33 @@ func doubtful(conn net.Conn, unused time.Duration) bool { return unused > askAft
 
 // await asks the server until it answers. An answer that will not change by waiting, such as a wrong password, ends it.
 func (db *DB) await(ctx context.Context, cfg Config) error {
+	return db.patiently(ctx, cfg, func() (string, error) {
+		err := db.pool.Ping(ctx)
+		if refusal(err) != "" {
+			return "", fmt.Errorf("open store %s: %s: %w", db.name, refusal(err), err)
+		}
+		return "the server is away; start it or mend DATABASE_URL", err
+	})
+}
+
+// patiently tries again, at growing intervals and as long as cfg says, while an attempt fails and says why it may succeed later.
+func (db *DB) patiently(ctx context.Context, cfg Config, try func() (later string, err error)) error {
 	patience := cfg.Patience
 	if patience == 0 {
 		patience = DefaultPatience
 	}
 	deadline := time.Now().Add(patience)
 	for wait := firstWait; ; wait = min(2*wait, longestWait) {
-		err := db.pool.Ping(ctx)
+		later, err := try()
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("open store %s: %w", db.name, context.Cause(ctx))
-		case refusal(err) != "":
-			return fmt.Errorf("open store %s: %s: %w", db.name, refusal(err), err)
+		case later == "":
+			return err
 		case time.Now().Add(wait).After(deadline):
-			return fmt.Errorf("open store %s: the server is away; start it or mend DATABASE_URL: %w: %w", db.name, store.ErrUnavailable, err)
+			return fmt.Errorf("open store %s: %s: %w: %w", db.name, later, store.ErrUnavailable, err)
 		}
 		if cfg.Waiting != nil {
 			cfg.Waiting(err, wait)

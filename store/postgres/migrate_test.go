@@ -3,6 +3,7 @@ package postgres
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	osexec "os/exec"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/parleybot/parley/internal/pgtest"
+	"github.com/parleybot/parley/store"
 )
 
 // starter is a process that opens the store when it is told to.
@@ -122,6 +124,57 @@ func TestKilledInMigration(t *testing.T) {
 	}
 	h.release(t)
 	second.comesUp(t)
+	appliedOnce(t, url)
+}
+
+// TestMigrationGivesWay: a backup holds a table that a migration changes. The migration does not queue before those who use
+// the table, says what is in its way, and is done when the backup has ended.
+func TestMigrationGivesWay(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	writeVersion(t, url, 3)
+	ctx := t.Context()
+	holder, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Close(context.WithoutCancel(ctx)) }() // nothing is lost with it
+	backup, err := holder.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Exec(ctx, `LOCK TABLE turns IN ACCESS SHARE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{URL: url, StatementTimeout: 200 * time.Millisecond, Patience: -1}
+	if _, err := Migrate(ctx, cfg); !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "such as a backup or an open session; end it") {
+		t.Errorf("without patience: %v", err)
+	}
+	waited := 0
+	cfg.Patience = time.Minute
+	cfg.Waiting = func(err error, _ time.Duration) {
+		if waited++; waited > 1 {
+			return
+		}
+		user, err := pgx.Connect(ctx, url)
+		if err == nil {
+			_, err = user.Exec(ctx, `BEGIN; LOCK TABLE turns IN ACCESS SHARE MODE NOWAIT; COMMIT`)
+			err = errors.Join(err, user.Close(ctx))
+		}
+		if err != nil {
+			t.Errorf("the migration stands in the way of those who read: %v", err)
+		}
+		if err := backup.Commit(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	db, err := Open(ctx, cfg)
+	if err != nil || waited == 0 {
+		t.Fatalf("waited %d times: %v", waited, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 	appliedOnce(t, url)
 }
 

@@ -38,12 +38,20 @@ type Config struct {
 	Connections int
 	// StatementTimeout bounds every statement; 0 means DefaultStatementTimeout.
 	StatementTimeout time.Duration
-	// Patience is how long to retry while the server is away; 0 means DefaultPatience, below 0 not at all.
+	// Patience is how long to retry while the server is away, or a table that a migration changes is held by others; 0 means
+	// DefaultPatience, below 0 not at all.
 	Patience time.Duration
-	// Waiting is told of each attempt that found the server away, and when the next one is; nil means nobody is.
+	// Waiting is told of each attempt that found it so, and when the next one is; nil means nobody is.
 	Waiting func(err error, next time.Duration)
 	// Now gives the time for records that come without one; nil means time.Now.
 	Now func() time.Time
+}
+
+func (c Config) statementTimeout() time.Duration {
+	if c.StatementTimeout <= 0 {
+		return DefaultStatementTimeout
+	}
+	return c.StatementTimeout
 }
 
 // DB is an open store. It is safe for concurrent use.
@@ -100,7 +108,7 @@ func (db *DB) begin(ctx context.Context, cfg Config) error {
 	if err := db.await(ctx, cfg); err != nil {
 		return err
 	}
-	if err := db.migrate(ctx); err != nil {
+	if err := db.migrate(ctx, cfg); err != nil {
 		return err
 	}
 	if err := db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm')`).Scan(&db.fuzzy); err != nil {
@@ -145,5 +153,5 @@ func Migrate(ctx context.Context, cfg Config) (name string, err error) {
 	if err := db.await(ctx, cfg); err != nil {
 		return db.name, err
 	}
-	return db.name, db.migrate(ctx)
+	return db.name, db.migrate(ctx, cfg)
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -20,10 +23,28 @@ const (
 
 // migrate brings the schema up to what this binary knows, each step in its own transaction, under a lock of the server:
 // processes that start at once take turns, and the later ones find nothing to do.
-func (db *DB) migrate(ctx context.Context) (err error) {
+//
+// A step that waits for a table, which a backup or somebody's open session may hold for long, has everybody else who uses the
+// table wait behind it: so it gives way before their statements end for it, and tries again as long as cfg says.
+func (db *DB) migrate(ctx context.Context, cfg Config) error {
+	return db.patiently(ctx, cfg, func() (string, error) {
+		err := db.migrateOnce(ctx, cfg.statementTimeout()/2)
+		if failure, ok := errors.AsType[*pgconn.PgError](err); ok && failure.Code == lockNotAvailable {
+			return "something holds a table that is to be changed, such as a backup or an open session; end it, then start again", err
+		}
+		return "", err
+	})
+}
+
+// lockNotAvailable is the server's code for a lock that could not be had in time.
+const lockNotAvailable = "55P03"
+
+// migrateOnce does not wait for a table longer than it is told.
+func (db *DB) migrateOnce(ctx context.Context, lockTimeout time.Duration) (err error) {
 	config := db.pool.Config().ConnConfig
 	config.RuntimeParams["statement_timeout"] = "0" // building an index may take as long as it takes
 	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
 	pool := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
