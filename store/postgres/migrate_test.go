@@ -152,7 +152,7 @@ func TestMigrationGivesWay(t *testing.T) {
 	}
 	waited := 0
 	cfg.Patience = time.Minute
-	cfg.Waiting = func(err error, _ time.Duration) {
+	cfg.Waiting = func(error, time.Duration) {
 		if waited++; waited > 1 {
 			return
 		}
