@@ -17,8 +17,8 @@ import (
 // finishTimeout bounds what happens after a turn has ended: the last messages and the record.
 const finishTimeout = 30 * time.Second
 
-// stopPatience is how long a stopped turn holds its channel for its record.
-const stopPatience = time.Second
+// recordPatience is how long a turn that has ended holds its channel for its record.
+const recordPatience = time.Second
 
 // start begins a turn in its own goroutine, which tells the worker when it has ended.
 func (m *Manager) start(w *worker, q *queued, waiting map[string]bool) *running {
@@ -76,7 +76,7 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 	}
 	record = m.outcome(r, record, result, delivered)
 	m.dialogues.finished(record)
-	m.record(finish, cause, begun, func(ctx context.Context) { defer r.recorded(); m.effects(ctx, r, record) })
+	m.record(finish, begun, func(ctx context.Context) { defer r.recorded(); m.effects(ctx, r, record) })
 	r.close(result.Status)
 	m.ended(r, result, delivered)
 	return func() {
@@ -176,9 +176,9 @@ func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting ma
 	return res
 }
 
-// record runs a turn's effects, once its beginning is written. A stopped turn waits for them only for a moment: they go on
-// beside the channel, which must be free whatever the store does.
-func (m *Manager) record(ctx context.Context, cause abort.Cause, begun <-chan struct{}, effects func(ctx context.Context)) {
+// record runs a turn's effects, once its beginning is written. It waits for them only for a moment: they go on beside the
+// channel, which must be free whatever the store does. What the next turn must know of this one is in the dialogue.
+func (m *Manager) record(ctx context.Context, begun <-chan struct{}, effects func(ctx context.Context)) {
 	recorded := make(chan struct{})
 	m.owned.Go(func() {
 		defer close(recorded)
@@ -187,11 +187,7 @@ func (m *Manager) record(ctx context.Context, cause abort.Cause, begun <-chan st
 		<-begun
 		effects(ctx)
 	})
-	if !abort.IsStop(cause) {
-		<-recorded
-		return
-	}
-	patience := time.NewTimer(stopPatience)
+	patience := time.NewTimer(recordPatience)
 	defer patience.Stop()
 	select {
 	case <-recorded:

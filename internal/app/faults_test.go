@@ -117,6 +117,8 @@ func TestClaimsAway(t *testing.T) {
 			p.once(t, "while away")
 			p.again(t, away)
 			p.expect(t, away, turn.ReasonDuplicate)
+			p.expect(t, p.say(t, "say soon after"), turn.ReasonMention)
+			p.once(t, "soon after")
 
 			fault.end(database)
 			fault.end(cache)

@@ -96,7 +96,7 @@ func openStores(ctx context.Context, cfg config.Store, patience time.Duration, l
 		return nil, err
 	}
 	cache, err := redis.Open(ctx, redis.Config{
-		URL: cfg.RedisURL.Reveal(), Prefix: cfg.RedisPrefix, Patience: patience, Waiting: waiting("redis", log),
+		URL: cfg.RedisURL.Reveal(), Prefix: cfg.RedisPrefix, Patience: patience, Waiting: waiting("redis", log), Silent: silent("redis", log),
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -105,7 +105,20 @@ func openStores(ctx context.Context, cfg config.Store, patience time.Duration, l
 }
 
 func database(cfg config.Store, patience time.Duration, log zerolog.Logger) postgres.Config {
-	return postgres.Config{URL: cfg.DatabaseURL.Reveal(), Patience: patience, Waiting: waiting("postgres", log)}
+	return postgres.Config{
+		URL: cfg.DatabaseURL.Reveal(), Patience: patience, Waiting: waiting("postgres", log), Silent: silent("postgres", log),
+	}
+}
+
+// silent logs that a server which takes connections says nothing, and that it answers again.
+func silent(server string, log zerolog.Logger) func(bool) {
+	return func(silent bool) {
+		if silent {
+			log.Warn().Str("server", server).Msg("store.silent")
+			return
+		}
+		log.Info().Str("server", server).Msg("store.answers_again")
+	}
 }
 
 // waiting logs that a server is away and when it is asked again.

@@ -13,6 +13,9 @@ import (
 
 // fail says in the words of package store what went wrong while doing something; nil stays nil.
 func (db *DB) fail(ctx context.Context, doing string, err error) error {
+	if err != nil && (pgconn.Timeout(err) || errors.Is(ctx.Err(), context.DeadlineExceeded)) {
+		db.pool.pulse.Missed()
+	}
 	switch {
 	case err == nil:
 		return nil

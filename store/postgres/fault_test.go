@@ -19,11 +19,11 @@ import (
 )
 
 // proxied gives a store that talks to its server through a proxy.
-func proxied(t *testing.T) (*DB, *storetest.Proxy) {
+func proxied(t *testing.T, with ...func(*Config)) (*DB, *storetest.Proxy) {
 	t.Helper()
 	url := database(t)
 	proxy := storetest.NewProxy(t, pgtest.Addr())
-	return open(t, strings.Replace(url, pgtest.Addr(), proxy.Addr(), 1)), proxy
+	return open(t, strings.Replace(url, pgtest.Addr(), proxy.Addr(), 1), with...), proxy
 }
 
 func begin(ctx context.Context, db *DB, id string) error {
@@ -102,6 +102,43 @@ func TestCut(t *testing.T) {
 	}
 	if err := db.OpenCall(ctx, store.Call{TurnID: "t", Key: "k"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a turn that was refused is there: %v", err)
+	}
+}
+
+// TestSilenceHoldsTheFirst: once a server is known to say nothing, nobody waits for it any more but who has the time, until it
+// answers again.
+func TestSilenceHoldsTheFirst(t *testing.T) {
+	t.Parallel()
+	told := make(chan bool, 9)
+	db, proxy := proxied(t, func(cfg *Config) { cfg.Silent = func(silent bool) { told <- silent } })
+	brief := func(patience time.Duration, id string) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		return begin(ctx, db, id)
+	}
+	proxy.Silence()
+	if err := brief(50*time.Millisecond, "first"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the first: %v", err)
+	}
+	if silent := <-told; !silent {
+		t.Error("it is told to answer")
+	}
+	for range 100 { // together they would take minutes
+		if err := brief(5*time.Second, "later"); !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "says nothing") {
+			t.Fatalf("while it is silent: %v", err)
+		}
+	}
+	patient := make(chan error, 1)
+	go func() { patient <- brief(time.Minute, "patient") }()
+	proxy.Speak()
+	if err := <-patient; err != nil {
+		t.Errorf("one that has the time: %v", err)
+	}
+	if silent := <-told; silent {
+		t.Error("it is told to be silent still")
+	}
+	if err := brief(5*time.Second, "after"); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 

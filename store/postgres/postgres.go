@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/parleybot/parley/store"
 	"github.com/parleybot/parley/store/postgres/queries"
 )
@@ -43,6 +41,8 @@ type Config struct {
 	Patience time.Duration
 	// Waiting is told of each attempt that found it so, and when the next one is; nil means nobody is.
 	Waiting func(err error, next time.Duration)
+	// Silent is told when the server takes requests and says nothing, and when it answers again; nil means nobody is.
+	Silent func(silent bool)
 	// Now gives the time for records that come without one; nil means time.Now.
 	Now func() time.Time
 }
@@ -56,7 +56,7 @@ func (c Config) statementTimeout() time.Duration {
 
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
-	pool     *pgxpool.Pool
+	pool     gate
 	ask      *queries.Queries // the pool's
 	presence *presence
 	now      func() time.Time
@@ -92,7 +92,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if db.now == nil {
 		db.now = time.Now
 	}
-	if db.pool, err = pgxpool.NewWithConfig(ctx, settings); err != nil {
+	if db.pool, err = newGate(ctx, settings, db.name, cfg.Silent); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", db.name, err)
 	}
 	db.ask = queries.New(cleaned{db.pool})
@@ -146,7 +146,7 @@ func Migrate(ctx context.Context, cfg Config) (name string, err error) {
 		return "", err
 	}
 	db := &DB{name: settings.ConnConfig.Host + "/" + settings.ConnConfig.Database}
-	if db.pool, err = pgxpool.NewWithConfig(ctx, settings); err != nil {
+	if db.pool, err = newGate(ctx, settings, db.name, nil); err != nil {
 		return db.name, fmt.Errorf("open store %s: %w", db.name, err)
 	}
 	defer db.pool.Close()

@@ -48,9 +48,13 @@ func database(t testing.TB) string {
 }
 
 // open opens a store that the test closes.
-func open(t testing.TB, url string) *DB {
+func open(t testing.TB, url string, with ...func(*Config)) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), Config{URL: url, Patience: 20 * time.Second})
+	cfg := Config{URL: url, Patience: 20 * time.Second}
+	for _, change := range with {
+		change(&cfg)
+	}
+	db, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

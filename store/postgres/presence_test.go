@@ -76,8 +76,8 @@ func TestPresenceComesBack(t *testing.T) {
 	url := database(t)
 	db, other := open(t, url), open(t, url)
 	for range 2 {
-		_, err := other.pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1`,
-			db.presence.number)
+		_, err := other.pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, db.presence.number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,8 @@ func TestPresenceComesBack(t *testing.T) {
 				t.Fatal("the lock was not taken again")
 			}
 			if err := other.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks, pg_sleep(0.05)
-				WHERE locktype = 'advisory' AND granted AND objid = $1`, db.presence.number).Scan(&held); err != nil {
+				WHERE locktype = 'advisory' AND granted AND objid = $1
+					AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, db.presence.number).Scan(&held); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // proxied gives a store that talks to its server through a proxy.
-func proxied(t *testing.T, prefix string) (*DB, *storetest.Proxy) {
+func proxied(t *testing.T, prefix string, with ...func(*Config)) (*DB, *storetest.Proxy) {
 	t.Helper()
 	open(t, prefix) // skips without a server
 	at, err := url.Parse(address())
@@ -23,7 +23,11 @@ func proxied(t *testing.T, prefix string) (*DB, *storetest.Proxy) {
 	}
 	proxy := storetest.NewProxy(t, at.Host)
 	at.Host = proxy.Addr()
-	db, err := Open(t.Context(), Config{URL: at.String(), Prefix: prefix, Patience: -1})
+	cfg := Config{URL: at.String(), Prefix: prefix, Patience: -1}
+	for _, change := range with {
+		change(&cfg)
+	}
+	db, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +127,38 @@ func TestSilenceHoldsNobody(t *testing.T) {
 	}
 	if took := time.Since(begin); took > answerTimeout {
 		t.Errorf("held for %v", took)
+	}
+}
+
+// TestSilenceHoldsTheFirst: once a server is known to say nothing, nobody waits for it any more, until it answers again.
+func TestSilenceHoldsTheFirst(t *testing.T) {
+	t.Parallel()
+	told := make(chan bool, 9)
+	db, proxy := proxied(t, prefix(t), func(cfg *Config) { cfg.Silent = func(silent bool) { told <- silent } })
+	claim := func(patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		_, err := db.Claim(ctx, store.Claim{ID: "m", TTL: time.Minute}, time.Now())
+		return err
+	}
+	proxy.Silence()
+	if err := claim(5 * time.Second); !errors.Is(err, store.ErrUnavailable) { // after the time that the connection allows
+		t.Errorf("the first: %v", err)
+	}
+	if silent := <-told; !silent {
+		t.Error("it is told to answer")
+	}
+	for range 100 { // together they would take minutes
+		if err := claim(5 * time.Second); !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "says nothing") {
+			t.Fatalf("while it is silent: %v", err)
+		}
+	}
+	proxy.Speak()
+	if silent := <-told; silent {
+		t.Error("it is told to be silent still")
+	}
+	if err := claim(5 * time.Second); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 

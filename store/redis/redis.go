@@ -45,11 +45,14 @@ type Config struct {
 	Patience time.Duration
 	// Waiting is told of each attempt that found the server away, and when the next one is; nil means nobody is.
 	Waiting func(err error, next time.Duration)
+	// Silent is told when the server takes requests and says nothing, and when it answers again; nil means nobody is.
+	Silent func(silent bool)
 }
 
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
 	client *redis.Client
+	pulse  *store.Pulse
 	keys   keys
 	name   string // host and number, for people
 	id     string // this process on the kill bus
@@ -92,6 +95,8 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err := db.await(ctx, cfg); err != nil {
 		return nil, errors.Join(err, db.client.Close())
 	}
+	db.pulse = store.NewPulse(ctx, db.name, answers(options), cfg.Silent)
+	db.client.AddHook(gate{db.pulse})
 	return db, nil
 }
 
@@ -154,6 +159,7 @@ func (db *DB) Close() error {
 	if db.closed.Swap(true) {
 		return nil
 	}
+	db.pulse.Close()
 	if err := db.client.Close(); err != nil {
 		return fmt.Errorf("close store %s: %w", db.name, err)
 	}
@@ -164,6 +170,9 @@ func (db *DB) Close() error {
 func (db *DB) fail(ctx context.Context, doing string, err error) error {
 	if deadline, ok := ctx.Deadline(); err != nil && ok && time.Until(deadline) <= 0 {
 		<-ctx.Done() // the connection has the same deadline and may notice it a moment earlier
+	}
+	if err != nil && (late(err) || errors.Is(ctx.Err(), context.DeadlineExceeded)) {
+		db.pulse.Missed()
 	}
 	switch {
 	case err == nil:
