@@ -16,6 +16,8 @@ var (
 	ErrLimit = errors.New("limit reached")
 	// ErrInvalid: the caller's record or query contradicts itself; nothing was read or written.
 	ErrInvalid = errors.New("invalid")
+	// ErrTaken: what waited is another process's by now, or gone; nothing was written.
+	ErrTaken = errors.New("taken by another process")
 	// ErrErased: it is about a member who had everything erased since it came about; nothing was written.
 	ErrErased = errors.New("the member had this erased")
 	// ErrCorrupt: a stored document cannot be read. It is never overwritten.
@@ -50,8 +52,12 @@ type Memories interface {
 type Turns interface {
 	// BeginTurn writes the turn as running; ErrExists when there is one with this id.
 	BeginTurn(ctx context.Context, t Turn) error
+	// BeginWaited is BeginTurn for the turn of a trigger that was stored as waiting, which it takes out of the line in the
+	// same step. ErrTaken when it is not in this process's line: then whoever has it answers it.
+	BeginWaited(ctx context.Context, t Turn) error
 	// FinishTurn closes the turn with its final status and writes into the ledger what each model cost in it: both or
-	// neither. It does not reopen or change a turn that is closed already. What was known at the start (ids, start time, a
+	// neither. It does not reopen or change a turn that is closed already, except one of this process that another has swept,
+	// having taken this one for gone. What was known at the start (ids, start time, a
 	// prompt that t leaves empty) stays. A turn that could not be begun, since the store was away, is written whole. What a
 	// model cost in a turn is written once, even where a sweep has closed the turn meanwhile. ErrInvalid when the status is
 	// not final.
@@ -65,7 +71,7 @@ type Journal interface {
 	// OpenCall writes c as it is: as running before a dispatch, or closed at once for a call that is refused. A second
 	// row of the same turn and key is an error.
 	OpenCall(ctx context.Context, c Call) error
-	// CloseCall writes the status, reason and result; a closed row is not changed again. ErrNotFound when it was never
+	// CloseCall writes the status, reason and result; a closed row is not changed again, except as with FinishTurn. ErrNotFound when it was never
 	// opened, ErrInvalid when the status is not final.
 	CloseCall(ctx context.Context, c Call) error
 	// Calls returns a turn's rows in the order they were opened.

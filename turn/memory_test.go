@@ -112,6 +112,22 @@ func (s *memory) BeginTurn(ctx context.Context, t store.Turn) error {
 	return nil
 }
 
+func (s *memory) BeginWaited(ctx context.Context, t store.Turn) error {
+	unlock, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(s.waiting, func(w store.Waiting) bool { return w.MessageID == t.TriggerID })
+	if i >= 0 {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
+	unlock()
+	if i < 0 {
+		return store.ErrTaken
+	}
+	return s.BeginTurn(ctx, t)
+}
+
 func (s *memory) find(id string) int {
 	return slices.IndexFunc(s.turns, func(t store.Turn) bool { return t.ID == id })
 }

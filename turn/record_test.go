@@ -46,3 +46,41 @@ func TestSlowRecordHoldsNoChannel(t *testing.T) {
 		}
 	})
 }
+
+// Of two processes that have a trigger in line, as when one has taken the other for gone, one answers it: the one in whose line
+// the store has it. The other shows and records nothing, and leaves the line as it is.
+func TestTakenTriggerIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t).start()
+		defer w.stop()
+		w.model.will(hangs(), says("Here I am."))
+		w.say("ana", "c", "@bot one")
+		theirs := w.say("ben", "c", "@bot two")
+		ours := w.say("cleo", "c", "@bot three")
+		w.store.mu.Lock()
+		taken := w.store.waiting[0]
+		w.store.waiting = w.store.waiting[1:]
+		w.store.mu.Unlock()
+		if taken.MessageID != theirs.MessageID {
+			t.Fatalf("%s waits first", taken.MessageID)
+		}
+		w.kill("ana", "c", false)
+		w.pass(time.Minute)
+		w.ended(store.TurnStoppedByUser, store.TurnSkipped, store.TurnCompleted)
+		if asked := w.model.asked(); len(asked) != 2 || !strings.Contains(prompt(asked[1]), "@Parley three") {
+			t.Errorf("the model was asked %d times", len(asked))
+		}
+		if rec, ok := w.store.record(theirs.MessageID); ok {
+			t.Errorf("recorded: %+v", rec)
+		}
+		if rec, _ := w.store.record(ours.MessageID); rec.Answer != "Here I am." {
+			t.Errorf("ours is recorded as %+v", rec)
+		}
+		for _, s := range w.edge.shown()[1:2] {
+			if s.said() != "" || s.public() != "" {
+				t.Errorf("shown: %q, %q", s.said(), s.public())
+			}
+		}
+	})
+}

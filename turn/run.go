@@ -76,7 +76,12 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 	}
 	record = m.outcome(r, record, result, delivered)
 	m.dialogues.finished(record)
-	m.record(finish, begun, func(ctx context.Context) { defer r.recorded(); m.effects(ctx, r, record) })
+	m.record(finish, begun, func(ctx context.Context) {
+		defer r.recorded()
+		if !begun.elsewhere() {
+			m.effects(ctx, r, record)
+		}
+	})
 	r.close(result.Status)
 	m.ended(r, result, delivered)
 	return func() {
@@ -86,30 +91,57 @@ func (m *Manager) run(ctx context.Context, r *running, waiting map[string]bool, 
 	}
 }
 
-// begin writes the turn as running, beside what else must happen before the model is asked. begun is closed when it is
-// written, or cannot be.
-func (m *Manager) begin(ctx context.Context, r *running, stored bool) (record store.Turn, begun <-chan struct{}) {
+// beginning is how the record of a turn begins.
+type beginning struct {
+	// done is closed when the turn is written as running, or cannot be.
+	done  chan struct{}
+	taken bool
+}
+
+// elsewhere says whether another process has taken over the trigger, and answers it. Only then the turn must not go on.
+func (b *beginning) elsewhere() bool {
+	select {
+	case <-b.done:
+		return b.taken
+	default:
+		return false
+	}
+}
+
+// begin writes the turn as running, beside what else must happen before the model is asked. One whose trigger was stored
+// takes it out of the line in the same step, so that of two processes which have it one answers.
+func (m *Manager) begin(ctx context.Context, r *running, stored bool) (record store.Turn, begun *beginning) {
 	record = store.Turn{
 		ID: string(r.id), ChannelID: r.in.ChannelID, GuildID: r.in.GuildID, OwnerID: r.in.Author.ID, TriggerID: r.in.MessageID,
 		Status: store.TurnRunning, Prompt: r.in.Content, StartedAt: r.started.UTC(),
 	}
-	done := make(chan struct{})
+	write := m.Store.BeginTurn
+	if stored {
+		write = m.Store.BeginWaited
+	}
+	begun = &beginning{done: make(chan struct{})}
 	m.owned.Go(func() {
-		defer close(done)
+		defer close(begun.done)
 		ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 		defer cancel()
-		_, err := safely(func() (struct{}, error) { return struct{}{}, m.Store.BeginTurn(ctx, record) })
+		_, err := safely(func() (struct{}, error) { return struct{}{}, write(ctx, record) })
 		switch {
+		case err == nil:
+			return
+		case errors.Is(err, store.ErrTaken): // what is in the line of another must stay there
+			begun.taken = true
+			m.Log.Warn().Str("turn", string(r.id)).Str("message_id", r.in.MessageID).Msg("turn.taken_over")
+			return
 		case errors.Is(err, store.ErrErased): // by another process, and this one hears of it soon
 			m.Log.Info().Str("turn", string(r.id)).Msg("turn.erased")
-		case err != nil:
+		default:
 			m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_recorded")
 		}
 		if stored {
 			m.unstore(r.in.MessageID)
 		}
 	})
-	return record, done
+	return record, begun
 }
 
 // open shows the turn. Where that fails nothing is shown, and the turn ends at once.
@@ -150,7 +182,7 @@ func judged(res toolloop.Result, cause abort.Cause) (toolloop.Result, abort.Caus
 }
 
 // guarded answers, and turns a panic into an error with its stack in the log.
-func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting map[string]bool, begun <-chan struct{}) toolloop.Result {
+func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting map[string]bool, begun *beginning) toolloop.Result {
 	clock := startClock(m.limits.TurnTimeout, r.cancel)
 	defer clock.stop()
 	res, err := safely(func() (toolloop.Result, error) {
@@ -164,8 +196,11 @@ func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting ma
 		c := m.buildContext(ctx, r, p, waiting)
 		r.turn.Shared = registry.NewShared(nil, c.ids, nil)
 		select {
-		case <-begun: // no call is journalled for a turn that is not there
+		case <-begun.done: // no call is journalled for a turn that is not there
 		case <-ctx.Done():
+		}
+		if begun.elsewhere() {
+			return toolloop.Result{Status: store.TurnSkipped}, nil
 		}
 		return m.attempts(ctx, r, s, c, m.chain(p.channel.Model)), nil
 	})
@@ -178,13 +213,13 @@ func (m *Manager) guarded(ctx context.Context, r *running, s Surface, waiting ma
 
 // record runs a turn's effects, once its beginning is written. It waits for them only for a moment: they go on beside the
 // channel, which must be free whatever the store does. What the next turn must know of this one is in the dialogue.
-func (m *Manager) record(ctx context.Context, begun <-chan struct{}, effects func(ctx context.Context)) {
+func (m *Manager) record(ctx context.Context, begun *beginning, effects func(ctx context.Context)) {
 	recorded := make(chan struct{})
 	m.owned.Go(func() {
 		defer close(recorded)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 		defer cancel()
-		<-begun
+		<-begun.done
 		effects(ctx)
 	})
 	patience := time.NewTimer(recordPatience)

@@ -82,6 +82,16 @@ func TestRoundTrips(t *testing.T) {
 			}
 		}
 	}
+	// One that waits is put in line, and its turn takes it out as it begins.
+	toDatabase.take()
+	h.ask(t, "slow 300ms; say first")
+	h.ask(t, "say second")
+	h.must(t, "second")
+	app.Idle(t, a)
+	asked := slices.DeleteFunc(toDatabase.take(), func(name string) bool { return name == "SettingsOf" || name == "UsageOf" })
+	if diff := cmp.Diff(sorted(slices.Concat(plain, plain, []string{"PutWaiting"})), asked); diff != "" {
+		t.Errorf("a message that waits asks of Postgres (-want +got):\n%s", diff)
+	}
 	if minutes := int(time.Since(begun) / time.Minute); again > 5*minutes {
 		t.Errorf("settings and the ledger were read %d times, want 5 at most in each further minute", again)
 	}

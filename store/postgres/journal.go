@@ -43,7 +43,8 @@ func (db *DB) CloseCall(ctx context.Context, c store.Call) error {
 		c.FinishedAt = db.now()
 	}
 	found, err := db.ask.CloseCall(ctx, queries.CloseCallParams{
-		TurnID: c.TurnID, CallKey: c.Key, Status: c.Status, Reason: c.Reason, Result: c.Result, FinishedAt: moment(c.FinishedAt),
+		TurnID: c.TurnID, CallKey: c.Key, ProcessID: db.presence.number, Status: c.Status, Reason: c.Reason, Result: c.Result,
+		FinishedAt: moment(c.FinishedAt),
 	})
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound

@@ -13,10 +13,14 @@ import (
 // lockSpace is the first half of the advisory locks that say which processes live; the second is the process's number.
 const lockSpace = 0x5041524c // "PARL"
 
+// longestAbsence bounds the time between two attempts to take the lock again.
+const longestAbsence = time.Second
+
 // presence is this process's number and the lock that says it lives. The server drops the lock when the connection ends,
 // however the process ends, so what it left running can be told from what runs elsewhere at once and without a clock.
 // When the connection is lost while the process lives, the lock is taken again as soon as the server is back; a process
-// that starts in between takes this one for gone.
+// that starts in between takes this one for gone. Then what this one is running ends as it ends (FinishTurn, CloseCall), and what
+// waited for it is the other's (BeginWaited).
 type presence struct {
 	number int32
 	config *pgx.ConnConfig
@@ -73,7 +77,7 @@ func (p *presence) stay(ctx context.Context, conn *pgx.Conn) {
 
 // again connects until it holds the lock; nil when ctx ended.
 func (p *presence) again(ctx context.Context) *pgx.Conn {
-	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longestWait) {
+	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longestAbsence) {
 		conn, err := pgx.ConnectConfig(ctx, p.config)
 		if err == nil {
 			if err = p.hold(ctx, conn); err == nil {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -67,6 +68,73 @@ func TestLivingProcessesAreLeftAlone(t *testing.T) {
 	fourth := open(t, url)
 	if found := look(fourth); len(found) > 0 {
 		t.Errorf("took %v from processes that live", found)
+	}
+}
+
+// TestTakenForGone: a process whose lock is lost is taken for gone by one that starts. What it was running it ends as it really
+// ended, and nobody else does; what waited for it is the other's.
+func TestTakenForGone(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	ctx, at := t.Context(), time.Unix(1_900_000_000, 0).UTC()
+	living, starting := open(t, url), open(t, url)
+	one := store.Turn{ID: "one", ChannelID: "c", OwnerID: "ana"}
+	for _, err := range []error{
+		living.BeginTurn(ctx, one), living.OpenCall(ctx, store.Call{TurnID: "one", Key: "k", Tool: "write"}),
+		living.PutWaiting(ctx, store.Waiting{MessageID: "two", ChannelID: "c", OwnerID: "ana"}), living.presence.leave(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, starting, living.presence.number)
+	swept, _, err := starting.Sweep(ctx, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := starting.AllWaiting(ctx)
+	if err != nil || len(swept) != 1 || len(taken) != 1 {
+		t.Fatalf("swept %d turns, took %d triggers: %v", len(swept), len(taken), err)
+	}
+
+	end := func(db *DB, status store.TurnStatus, result string) (store.Turn, store.Call) {
+		t.Helper()
+		one.Status, one.Answer = status, result
+		if err := db.CloseCall(ctx, store.Call{TurnID: "one", Key: "k", Status: store.CallDone, Result: result}); err != nil {
+			t.Error(err)
+		}
+		if err := db.FinishTurn(ctx, one, store.ModelUsage{Model: "m"}); err != nil {
+			t.Error(err)
+		}
+		turns, err := db.RecentTurns(ctx, "c", 9)
+		if err != nil || len(turns) != 1 {
+			t.Fatalf("%d turns, %v", len(turns), err)
+		}
+		calls, err := db.Calls(ctx, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return turns[0], calls[0]
+	}
+	if turn, call := end(starting, store.TurnCompleted, "another's"); turn.Status != store.TurnInterrupted || call.Reason != store.CallReasonInterrupted {
+		t.Errorf("another has ended it: %+v, %+v", turn, call)
+	}
+	for range 2 { // and a second time changes nothing
+		if turn, call := end(living, store.TurnCompleted, "mine"); turn.Status != store.TurnCompleted || turn.Answer != "mine" ||
+			call.Status != store.CallDone || call.Result != "mine" || call.Reason != "" {
+			t.Errorf("its own end is lost: %+v, %+v", turn, call)
+		}
+	}
+	if turn, call := end(living, store.TurnError, "late"); turn.Answer != "mine" || call.Result != "mine" {
+		t.Errorf("ended twice: %+v, %+v", turn, call)
+	}
+
+	two := store.Turn{ID: "two's", ChannelID: "c", OwnerID: "ana", TriggerID: "two"}
+	if err := living.BeginWaited(ctx, two); !errors.Is(err, store.ErrTaken) {
+		t.Errorf("what waits for another: %v, want ErrTaken", err)
+	}
+	if err := starting.BeginWaited(ctx, two); err != nil {
+		t.Error(err)
 	}
 }
 

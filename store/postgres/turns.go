@@ -10,18 +10,26 @@ import (
 )
 
 // BeginTurn implements store.Turns.
-func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
+func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error { return db.begins(ctx, t, false) }
+
+// BeginWaited implements store.Turns.
+func (db *DB) BeginWaited(ctx context.Context, t store.Turn) error { return db.begins(ctx, t, true) }
+
+func (db *DB) begins(ctx context.Context, t store.Turn, waited bool) error {
 	if t.StartedAt.IsZero() {
 		t.StartedAt = db.now()
 	}
-	written, err := db.ask.BeginTurn(ctx, queries.BeginTurnParams{
+	done, err := db.ask.BeginTurn(ctx, queries.BeginTurnParams{
 		ID: t.ID, ProcessID: db.presence.number, ChannelID: t.ChannelID, GuildID: t.GuildID, OwnerMemberID: t.OwnerID,
 		TriggerID: t.TriggerID, Prompt: t.Prompt, Answer: t.Answer, Thinking: t.Thinking, Model: t.Model, InputTokens: t.Usage.Input,
 		OutputTokens: t.Usage.Output, CacheReadTokens: t.Usage.CacheRead, CacheWriteTokens: t.Usage.CacheWrite,
 		AnswerIDs: some(t.AnswerIDs), Transcript: t.Transcript, Error: t.Error, StartedAt: t.StartedAt,
-		ReasoningTokens: t.Usage.Reasoning, CostNanos: t.Usage.CostNanos, Unpriced: t.Usage.Unpriced,
+		ReasoningTokens: t.Usage.Reasoning, CostNanos: t.Usage.CostNanos, Unpriced: t.Usage.Unpriced, Waited: waited,
 	})
-	return db.fail(ctx, "begin turn", leftOut(written, err))
+	if err == nil && waited && done.Taken == 0 {
+		err = store.ErrTaken
+	}
+	return db.fail(ctx, "begin turn", leftOut(done.Begun, err))
 }
 
 // FinishTurn implements store.Turns.

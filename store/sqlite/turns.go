@@ -20,15 +20,38 @@ const insertTurn = `INSERT INTO turns (` + turnColumns + `) VALUES (?, ?, ?, ?, 
 // BeginTurn implements store.Turns.
 func (db *DB) BeginTurn(ctx context.Context, t store.Turn) error {
 	const doing = "begin turn"
-	if t.StartedAt.IsZero() {
-		t.StartedAt = db.now()
-	}
-	t.Status, t.FinishedAt = store.TurnRunning, time.Time{}
-	values, err := turnValues(t)
+	values, err := db.beginning(t)
 	if err != nil {
 		return db.fail(ctx, doing, err)
 	}
 	return db.fail(ctx, doing, leftOut(db.write.one(ctx, insertTurn, values...)))
+}
+
+// BeginWaited implements store.Turns.
+func (db *DB) BeginWaited(ctx context.Context, t store.Turn) error {
+	const doing = "begin turn that waited"
+	values, err := db.beginning(t)
+	if err != nil {
+		return db.fail(ctx, doing, err)
+	}
+	return db.fail(ctx, doing, db.write.transact(ctx, func(ctx context.Context) error {
+		taken, err := db.write.exec(ctx, `DELETE FROM waiting_triggers WHERE message_id = ?`, args{t.TriggerID})
+		if err != nil {
+			return err
+		}
+		if taken == 0 {
+			return store.ErrTaken
+		}
+		return leftOut(db.write.exec(ctx, insertTurn, values))
+	}))
+}
+
+func (db *DB) beginning(t store.Turn) (args, error) {
+	if t.StartedAt.IsZero() {
+		t.StartedAt = db.now()
+	}
+	t.Status, t.FinishedAt = store.TurnRunning, time.Time{}
+	return turnValues(t)
 }
 
 const finishTurn = insertTurn + ` ON CONFLICT (id) DO UPDATE SET

@@ -76,9 +76,13 @@ func lateOfErasedTurn(t *testing.T, e Engine) {
 	line := waiting(idBefore, 900)
 	line.OwnerID, line.Payload = "ana", json.RawMessage(`{"text":"`+canary+`"}`)
 	card := store.Approval{Token: "late", TurnID: "running", OwnerID: "ana", Arguments: canary, OpenedAt: after(900)}
+	another := waiting(idBefore, 0)
+	another.OwnerID = "eric"
+	must(t, e.Triggers.PutWaiting(t.Context(), another))
 	for what, err := range map[string]error{
 		"begin":                     e.Turns.BeginTurn(t.Context(), older("late")),
 		"begin by its time":         e.Turns.BeginTurn(t.Context(), byTime),
+		"begin from the line":       e.Turns.BeginWaited(t.Context(), older("late")),
 		"remember in the turn":      remember(inTurn),
 		"remember by command":       remember(byCommand),
 		"remember about the server": remember(ofServer),

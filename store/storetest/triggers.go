@@ -65,6 +65,60 @@ func triggers(t *testing.T, open func(t *testing.T) Engine) {
 		}
 	})
 
+	t.Run("a turn takes its trigger out of the line", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		turn := begun("t1", "c", 0)
+		if err := e.Turns.BeginWaited(t.Context(), turn); !errors.Is(err, store.ErrTaken) {
+			t.Errorf("what does not wait: %v, want ErrTaken", err)
+		}
+		must(t, e.Triggers.PutWaiting(t.Context(), waiting(turn.TriggerID, 0)))
+		must(t, e.Triggers.PutWaiting(t.Context(), waiting("another", 1)))
+		if e.Reopen != nil {
+			e = e.Reopen(t)
+			_, err := e.Triggers.AllWaiting(t.Context()) // takes the line over
+			must(t, err)
+		}
+		must(t, e.Turns.BeginWaited(t.Context(), turn))
+		must(t, e.Triggers.PutWaiting(t.Context(), waiting(turn.TriggerID, 0)))
+		if err := e.Turns.BeginWaited(t.Context(), turn); !errors.Is(err, store.ErrExists) {
+			t.Errorf("begun twice: %v, want ErrExists", err)
+		}
+		all, err := e.Triggers.AllWaiting(t.Context())
+		must(t, err)
+		if len(all) != 2 { // the failed one has taken nothing
+			t.Errorf("%d wait, want 2", len(all))
+		}
+		must(t, e.Turns.FinishTurn(t.Context(), ended(turn, store.TurnCompleted)))
+		recent, err := e.Turns.RecentTurns(t.Context(), "c", 9)
+		must(t, err)
+		if diff := cmp.Diff([]store.Turn{ended(turn, store.TurnCompleted)}, recent, jsonText); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("64 turns of one trigger", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		must(t, e.Triggers.PutWaiting(t.Context(), waiting("m", 0)))
+		won := 0
+		for i, err := range together(func(i int) error {
+			turn := begun(fmt.Sprint(i), "c", 0)
+			turn.TriggerID = "m"
+			return e.Turns.BeginWaited(t.Context(), turn)
+		}) {
+			switch {
+			case err == nil:
+				won++
+			case !errors.Is(err, store.ErrTaken):
+				t.Errorf("turn %d: %v, want ErrTaken", i, err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d turns have it", won)
+		}
+	})
+
 	t.Run("64 writers", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)

@@ -6,7 +6,10 @@ VALUES (@turn_id, @call_key, @iteration, @tool, @arguments, @status, @reason, @r
 -- One statement tells a closed row (found, left as it is) from a missing one: the usual case costs no second look.
 WITH closed AS (
     UPDATE calls SET status = @status, reason = @reason, result = @result, finished_at = @finished_at
-    WHERE calls.turn_id = @turn_id AND calls.call_key = @call_key AND calls.status = 'running'
+    WHERE calls.turn_id = @turn_id AND calls.call_key = @call_key AND (calls.status = 'running'
+        -- Or taken for interrupted by a process that started while this one's lock was lost.
+        OR calls.status = 'error' AND calls.reason = 'interrupted'
+            AND EXISTS (SELECT FROM turns WHERE turns.id = calls.turn_id AND turns.process_id = @process_id::integer))
 )
 SELECT calls.seq FROM calls WHERE calls.turn_id = @turn_id AND calls.call_key = @call_key;
 

@@ -51,7 +51,10 @@ func (q *Queries) CallsOfTurn(ctx context.Context, turnID string) ([]Call, error
 const closeCall = `-- name: CloseCall :many
 WITH closed AS (
     UPDATE calls SET status = $3, reason = $4, result = $5, finished_at = $6
-    WHERE calls.turn_id = $1 AND calls.call_key = $2 AND calls.status = 'running'
+    WHERE calls.turn_id = $1 AND calls.call_key = $2 AND (calls.status = 'running'
+        -- Or taken for interrupted by a process that started while this one's lock was lost.
+        OR calls.status = 'error' AND calls.reason = 'interrupted'
+            AND EXISTS (SELECT FROM turns WHERE turns.id = calls.turn_id AND turns.process_id = $7::integer))
 )
 SELECT calls.seq FROM calls WHERE calls.turn_id = $1 AND calls.call_key = $2
 `
@@ -63,6 +66,7 @@ type CloseCallParams struct {
 	Reason     store.CallReason
 	Result     string
 	FinishedAt *time.Time
+	ProcessID  int32
 }
 
 // One statement tells a closed row (found, left as it is) from a missing one: the usual case costs no second look.
@@ -74,6 +78,7 @@ func (q *Queries) CloseCall(ctx context.Context, arg CloseCallParams) ([]int64, 
 		arg.Reason,
 		arg.Result,
 		arg.FinishedAt,
+		arg.ProcessID,
 	)
 	if err != nil {
 		return nil, err

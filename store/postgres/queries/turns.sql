@@ -1,10 +1,20 @@
--- name: BeginTurn :execrows
+-- name: BeginTurn :one
+-- The turn of a trigger that waited takes it out of this process's line: both or neither.
+WITH taken AS (
+    DELETE FROM waiting_triggers
+    WHERE @waited::boolean AND message_id = @trigger_id AND waiting_triggers.process_id = @process_id
+    RETURNING waiting_triggers.message_id
+), begun AS (
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at,
     reasoning_tokens, cost_nanos, unpriced)
-VALUES (@id, @process_id, @channel_id, @guild_id, @owner_member_id, @trigger_id, 'running', @prompt, @answer, @thinking, @model,
+SELECT @id, @process_id, @channel_id, @guild_id, @owner_member_id, @trigger_id, 'running', @prompt, @answer, @thinking, @model,
     @input_tokens, @output_tokens, @cache_read_tokens, @cache_write_tokens, @answer_ids, @transcript, @error, @started_at,
-    @reasoning_tokens, @cost_nanos, @unpriced);
+    @reasoning_tokens, @cost_nanos, @unpriced
+WHERE NOT @waited OR EXISTS (SELECT FROM taken)
+RETURNING turns.id
+)
+SELECT (SELECT count(*) FROM taken) AS taken, (SELECT count(*) FROM begun) AS begun;
 
 -- name: FinishTurn :exec
 -- One statement, so that the record and what it cost are written in one round trip, both or neither. The cost is nobody's if
@@ -28,6 +38,8 @@ ON CONFLICT (id) DO UPDATE SET
     transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
     reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
 WHERE turns.status = 'running'
+    -- Or taken for gone by a process that started while this one's lock was lost.
+    OR turns.status = 'interrupted' AND turns.process_id = excluded.process_id
 )
 INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
     cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)

@@ -13,22 +13,32 @@ import (
 	"github.com/parleybot/parley/store"
 )
 
-const beginTurn = `-- name: BeginTurn :execrows
+const beginTurn = `-- name: BeginTurn :one
+WITH taken AS (
+    DELETE FROM waiting_triggers
+    WHERE $1::boolean AND message_id = $2 AND waiting_triggers.process_id = $3
+    RETURNING waiting_triggers.message_id
+), begun AS (
 INSERT INTO turns (id, process_id, channel_id, guild_id, owner_member_id, trigger_id, status, prompt, answer, thinking, model,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, answer_ids, transcript, error, started_at,
     reasoning_tokens, cost_nanos, unpriced)
-VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $9, $10,
-    $11, $12, $13, $14, $15, $16, $17, $18,
-    $19, $20, $21)
+SELECT $4, $3, $5, $6, $7, $2, 'running', $8, $9, $10, $11,
+    $12, $13, $14, $15, $16, $17, $18, $19,
+    $20, $21, $22
+WHERE NOT $1 OR EXISTS (SELECT FROM taken)
+RETURNING turns.id
+)
+SELECT (SELECT count(*) FROM taken) AS taken, (SELECT count(*) FROM begun) AS begun
 `
 
 type BeginTurnParams struct {
-	ID               string
+	Waited           bool
+	TriggerID        string
 	ProcessID        int32
+	ID               string
 	ChannelID        string
 	GuildID          string
 	OwnerMemberID    string
-	TriggerID        string
 	Prompt           string
 	Answer           string
 	Thinking         string
@@ -46,14 +56,21 @@ type BeginTurnParams struct {
 	Unpriced         bool
 }
 
-func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) (int64, error) {
-	result, err := q.db.Exec(ctx, beginTurn,
-		arg.ID,
+type BeginTurnRow struct {
+	Taken int64
+	Begun int64
+}
+
+// The turn of a trigger that waited takes it out of this process's line: both or neither.
+func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) (BeginTurnRow, error) {
+	row := q.db.QueryRow(ctx, beginTurn,
+		arg.Waited,
+		arg.TriggerID,
 		arg.ProcessID,
+		arg.ID,
 		arg.ChannelID,
 		arg.GuildID,
 		arg.OwnerMemberID,
-		arg.TriggerID,
 		arg.Prompt,
 		arg.Answer,
 		arg.Thinking,
@@ -70,10 +87,9 @@ func (q *Queries) BeginTurn(ctx context.Context, arg BeginTurnParams) (int64, er
 		arg.CostNanos,
 		arg.Unpriced,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var i BeginTurnRow
+	err := row.Scan(&i.Taken, &i.Begun)
+	return i, err
 }
 
 const finishTurn = `-- name: FinishTurn :exec
@@ -96,6 +112,8 @@ ON CONFLICT (id) DO UPDATE SET
     transcript = excluded.transcript, error = excluded.error, finished_at = excluded.finished_at,
     reasoning_tokens = excluded.reasoning_tokens, cost_nanos = excluded.cost_nanos, unpriced = excluded.unpriced
 WHERE turns.status = 'running'
+    -- Or taken for gone by a process that started while this one's lock was lost.
+    OR turns.status = 'interrupted' AND turns.process_id = excluded.process_id
 )
 INSERT INTO usage_ledger (turn_id, model, guild_id, channel_id, member_id, input_tokens, output_tokens, cache_read_tokens,
     cache_write_tokens, reasoning_tokens, cost_nanos, unpriced, at)
