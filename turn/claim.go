@@ -175,9 +175,14 @@ func (m *Manager) updateWaiting(channelID string, q *queued, in Inbound) {
 }
 
 // unstore removes a waiting trigger from the store, beside the worker. A trigger that stayed there would be answered again
-// after a restart, so what could not be removed is tried again: with the next one, and at the end.
-func (m *Manager) unstore(messageID string) {
-	m.owned.Go(func() { m.remove(messageID) })
+// after a restart, so what could not be removed is tried again: with the next one, and at the end. An erasure waits for it, so
+// that what it counts does not depend on who is faster.
+func (m *Manager) unstore(in Inbound) {
+	end := m.writers.begin(in.Author.ID)
+	m.owned.Go(func() {
+		defer end()
+		m.remove(in.MessageID)
+	})
 }
 
 func (m *Manager) remove(messageIDs ...string) {

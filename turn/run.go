@@ -138,7 +138,7 @@ func (m *Manager) begin(ctx context.Context, r *running, stored bool) (record st
 			m.Log.Error().Err(err).Str("turn", string(r.id)).Msg("turn.not_recorded")
 		}
 		if stored {
-			m.unstore(r.in.MessageID)
+			m.unstore(r.in)
 		}
 	})
 	return record, begun

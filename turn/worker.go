@@ -299,7 +299,7 @@ func (w *worker) discard(q *queued, why Reason) {
 // gone tells, with a reason that is logged and counted, that an admitted trigger will never run.
 func (w *worker) gone(q *queued) {
 	if q.stored {
-		w.m.unstore(q.in.MessageID)
+		w.m.unstore(q.in)
 	}
 	w.m.discarded(q.in, q.id, q.gone)
 }
