@@ -30,7 +30,7 @@ func killCommand() command {
 // kill stops first and talks afterwards. Who may stop what is for the turns to say: an owner may end their own turn
 // without any rights.
 func (b *Bot) kill(ctx context.Context, i *interaction) said {
-	req := turn.KillRequest{ChannelID: i.channelID, GuildID: i.guildID, Actor: i.actor}
+	req := turn.KillRequest{ChannelID: i.channelID, GuildID: i.guildID, Actor: i.actor, CommandID: i.id}
 	if i.option(scopeOption) == scopeGuild {
 		if i.guildID == "" {
 			return privately("There is no server here.")

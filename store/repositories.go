@@ -163,15 +163,18 @@ type Windows interface {
 	ClearWindows(ctx context.Context, channelID string) error
 }
 
-// KillBus carries orders to stop between the processes of one bot. An order that nobody hears is lost: what it would have
-// stopped ran nowhere.
+// KillsKept is how long an order to stop is kept for a process that cannot hear it when it is given.
+const KillsKept = time.Minute
+
+// KillBus carries orders to stop between the processes of one bot.
 type KillBus interface {
-	// PublishKill tells all other processes.
-	PublishKill(ctx context.Context, order []byte) error
-	// SubscribeKills calls receive for every order that another process publishes, one at a time, until ctx ends; it
-	// calls listening, which may be nil, once nothing is missed any more. It outlives a server that is away for a while;
-	// what is published meanwhile is not received.
-	SubscribeKills(ctx context.Context, listening func(), receive func(order []byte)) error
+	// PublishKill tells all other processes an order of a member, and keeps it for KillsKept.
+	PublishKill(ctx context.Context, memberID string, order []byte) error
+	// SubscribeKills calls receive, one at a time, for every order that another process publishes from now on, until ctx
+	// ends. It outlives a server that is away: what was published meanwhile is received
+	// afterwards, each once, unless it is older than KillsKept. state, which may be nil, is told nil when nothing is missed
+	// any more, and the error when nothing is heard for now.
+	SubscribeKills(ctx context.Context, state func(error), receive func(order []byte))
 }
 
 // Pace is how fast requests may follow each other: PerSecond of them spread evenly, and Burst at once after silence. Both are

@@ -106,7 +106,7 @@ func (w *worker) kill(req KillRequest) KillReport {
 	}
 	var rep KillReport
 	found := false
-	if r := w.running; r != nil && (req.TurnID == "" || req.TurnID == r.id) && r.endable() {
+	if r := w.running; r != nil && req.means(r.id, r.in.MessageID) && r.endable() {
 		found = true
 		if MayStop(req.Actor, guildWide, r.in.Author.ID) {
 			if k, ok := r.end(abort.Killed{By: req.Actor.ID, Guild: guildWide}); ok {
@@ -115,7 +115,7 @@ func (w *worker) kill(req KillRequest) KillReport {
 		}
 	}
 	for _, q := range w.waitingLine() {
-		if req.TurnID != "" && req.TurnID != q.id {
+		if !req.means(q.id, q.in.MessageID) {
 			continue
 		}
 		found = true

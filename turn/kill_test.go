@@ -89,6 +89,43 @@ func TestStopAndKill(t *testing.T) {
 			t.Error("discarded triggers are stored still")
 		}
 	})
+	check(t, "a kill that took its time means what was said before it, and nothing later", func(t *testing.T) {
+		w := newWorld(t).start()
+		defer w.stop()
+		before := w.newID()
+		late := func(command string, id turn.ID) turn.KillReport {
+			rep := w.m.Kill(context.Background(), turn.KillRequest{
+				ChannelID: "c", GuildID: guildID, TurnID: id, CommandID: command, Late: true, Actor: turn.Actor{ID: "mod", ManageMessages: true},
+			})
+			synctest.Wait()
+			return rep
+		}
+		w.model.will(hangs(), hangs())
+		w.say("ana", "c", "@bot one")
+		w.say("ben", "c", "@bot two")
+		if rep := late(before, ""); !cmp.Equal(rep, turn.KillReport{}) {
+			t.Errorf("an older kill reported %+v", rep)
+		}
+		between := w.newID()
+		w.say("cleo", "c", "@bot three")
+		if rep := late(between, ""); len(rep.Killed) != 1 || rep.Discarded != 1 {
+			t.Errorf("a kill between reported %+v", rep)
+		}
+		w.ended(store.TurnStoppedByUser) // and the third runs
+		running := w.m.Status("c").Running
+		if running == nil {
+			t.Fatal("nothing runs")
+		}
+		if rep := late(before, running.TurnID); len(rep.Killed) != 1 {
+			t.Errorf("a kill of that very turn reported %+v", rep)
+		}
+		w.say("ana", "c", "@bot four")
+		w.model.will(hangs())
+		w.say("ana", "c", "@bot five")
+		if rep := late("", ""); len(rep.Killed) != 1 { // nobody knows when it was given
+			t.Errorf("a kill without a time reported %+v", rep)
+		}
+	})
 	row(t, "TL094 CD049 B43", "a kill of an idle channel does nothing, now or later", func(t *testing.T) {
 		w := newWorld(t).start()
 		defer w.stop()

@@ -15,6 +15,18 @@ type KillRequest struct {
 	// TurnID, when set, is the only turn that is meant, running or waiting.
 	TurnID ID    `json:"turn_id,omitempty"`
 	Actor  Actor `json:"actor"`
+	// CommandID is Discord's id of the command by which it was given; empty when there is none.
+	CommandID string `json:"command_id,omitempty"`
+	// Late is set when it took its time to get here, from another process: what Discord got after the command is not meant.
+	Late bool `json:"-"`
+}
+
+// means says whether the turn of a message is meant. Both have ids of Discord, which count up with its time.
+func (r KillRequest) means(id ID, messageID string) bool {
+	if r.TurnID != "" {
+		return r.TurnID == id
+	}
+	return !r.Late || !isSnowflake(r.CommandID) || !isSnowflake(messageID) || CompareIDs(messageID, r.CommandID) < 0
 }
 
 // KillReport says what a kill did. Nothing found means that nothing was running and nothing waited.

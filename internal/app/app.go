@@ -41,6 +41,8 @@ type App struct {
 	bot     *bot.Bot
 	// publishing are the kills on their way to other processes.
 	publishing sync.WaitGroup
+	closing    chan struct{}
+	beginClose func()
 	// hurry ends when nobody wants to wait out the grace.
 	hurry   context.Context //nolint:containedctx // the App's own
 	hurryUp context.CancelFunc
@@ -65,7 +67,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{opts: o, log: o.Log, store: db}
+	a := &App{opts: o, log: o.Log, store: db, closing: make(chan struct{})}
+	a.beginClose = sync.OnceFunc(func() { close(a.closing) })
 	a.hurry, a.hurryUp = context.WithCancel(context.WithoutCancel(ctx))
 	if err := a.assemble(models); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -156,6 +159,7 @@ func (a *App) Close() error { return a.close() }
 
 func (a *App) close() error {
 	defer a.hurryUp()
+	a.beginClose()
 	a.bot.Close()
 	a.publishing.Wait()
 	return a.store.Close()

@@ -8,8 +8,14 @@ import (
 	"github.com/parleybot/parley/turn"
 )
 
-// publishTimeout bounds how long an order tries to reach the bus.
-const publishTimeout = 2 * time.Second
+const (
+	// publishTimeout bounds one attempt to get an order to the bus.
+	publishTimeout = 2 * time.Second
+	// publishPatience is how long it is tried: about as long as an order is kept there.
+	publishPatience = time.Minute
+	// publishAgain is the time between two attempts.
+	publishAgain = time.Second
+)
 
 // everywhere is the turns of this process with a kill that reaches those of the other processes too. Two processes of one
 // bot overlap during a deployment; then a turn may run in one and its kill arrive at the other.
@@ -22,19 +28,35 @@ type everywhere struct {
 // channels what they ended, and each checks the actor's rights itself. The answer never waits for the bus.
 func (e everywhere) Kill(ctx context.Context, req turn.KillRequest) turn.KillReport {
 	report := e.Manager.Kill(ctx, req)
-	bus := e.app.store.kills()
 	order, err := json.Marshal(req)
-	if bus == nil || err != nil {
-		return report
+	if bus := e.app.store.kills(); bus != nil && err == nil {
+		e.app.publishing.Go(func() { e.app.publishKill(context.WithoutCancel(ctx), req.Actor.ID, order) })
 	}
-	e.app.publishing.Go(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
-		defer cancel()
-		if err := bus.PublishKill(ctx, order); err != nil {
-			e.app.log.Warn().Err(err).Msg("kill.not_published")
-		}
-	})
 	return report
+}
+
+// publishKill tries until the order is on the bus, or this process ends.
+func (a *App) publishKill(ctx context.Context, memberID string, order []byte) {
+	for begun := time.Now(); ; {
+		attempt, cancel := context.WithTimeout(ctx, publishTimeout)
+		err := a.store.kills().PublishKill(attempt, memberID, order)
+		cancel()
+		if err == nil {
+			return
+		}
+		again := time.NewTimer(publishAgain)
+		ends := time.Since(begun) > publishPatience
+		select {
+		case <-again.C:
+		case <-a.closing:
+			ends = true
+		}
+		again.Stop()
+		if ends {
+			a.log.Warn().Err(err).Msg("kill.not_published")
+			return
+		}
+	}
 }
 
 // hearKills ends here what was killed in another process, until ctx ends.
@@ -43,15 +65,23 @@ func (a *App) hearKills(ctx context.Context) {
 	if bus == nil {
 		return
 	}
-	err := bus.SubscribeKills(ctx, nil, func(order []byte) {
+	deaf := false
+	state := func(err error) {
+		switch {
+		case err != nil:
+			a.log.Warn().Err(err).Msg("kill.not_hearing")
+		case deaf:
+			a.log.Info().Msg("kill.hearing_again")
+		}
+		deaf = err != nil
+	}
+	bus.SubscribeKills(ctx, state, func(order []byte) {
 		var req turn.KillRequest
 		if err := json.Unmarshal(order, &req); err != nil {
 			a.log.Warn().Err(err).Msg("kill.unreadable")
 			return
 		}
+		req.Late = true
 		a.manager.Kill(ctx, req) // it logs what it ends
 	})
-	if err != nil {
-		a.log.Error().Err(err).Msg("kill.bus_ended")
-	}
 }

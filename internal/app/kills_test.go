@@ -2,13 +2,16 @@ package app_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,6 +123,60 @@ func TestKillReachesAnotherProcess(t *testing.T) {
 		}
 	}
 	t.Errorf("the kill did not arrive; said: %q", h.said())
+}
+
+// TestKillReachesAProcessThatWasAway: Redis can't be reached by the process in which the turn runs while the kill is given at
+// another, or by the one at which it is given. The turn ends as soon as both can.
+func TestKillReachesAProcessThatWasAway(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]struct{ gives, runs bool }{"the one that runs it": {runs: true}, "the one that is told": {gives: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			direct := servers(t)
+			at, err := url.Parse(strings.TrimPrefix(direct[1], "REDIS_URL="))
+			if err != nil {
+				t.Fatal(err)
+			}
+			through := func() ([]string, *storetest.Proxy) {
+				proxy, own := storetest.NewProxy(t, at.Host), *at
+				own.Host = proxy.Addr()
+				return []string{direct[0], "REDIS_URL=" + own.String(), direct[2]}, proxy
+			}
+			runsIn, runsCache := through()
+			givenTo, givenCache := through()
+			hears := make(chan struct{})
+			heard := sync.OnceFunc(func() { close(hears) })
+			runsCache.Watch(func(_ int, piece []byte) {
+				if bytes.Contains(bytes.ToLower(piece), []byte("xread")) {
+					heard()
+				}
+			})
+			h := newHome(t)
+			gives, runs := h.open(t, givenTo...), h.open(t, runsIn...)
+			t.Cleanup(func() {
+				if err := gives.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			run(t, runs)
+			<-hears
+			h.ask(t, `say one moment; call slow_task {"seconds":60}`)
+			h.must(t, "one moment")
+			proxy := givenCache
+			if cut.runs {
+				proxy = runsCache
+			}
+			proxy.Cut()
+			if report := app.Kill(t.Context(), gives, h.killHere()); len(report.Killed) > 0 {
+				t.Fatalf("the turn ran in the wrong process: %+v", report)
+			}
+			if h.says(t, "topped", 300*time.Millisecond) {
+				t.Error("the kill arrived although nobody could carry it")
+			}
+			proxy.Restore(t)
+			h.must(t, "topped")
+		})
+	}
 }
 
 // holdLimit is how long the stores may hold a stop before a test says that they do. It is less than any time after which a

@@ -196,7 +196,7 @@ func statement(text string) string {
 }
 
 // redisWire is Redis' protocol. A request is a script, named by its first key, or another command. What a connection sends
-// to come about, that it still lives, and the pace of requests to Discord belong to no turn.
+// to come about, that it still lives, what it hears of kills and the pace of requests to Discord belong to no turn.
 type redisWire struct{ rest []byte }
 
 func (w *redisWire) read(piece []byte) (names []string) {
@@ -211,7 +211,7 @@ func (w *redisWire) read(piece []byte) (names []string) {
 			_, name, _ = strings.Cut(parts[3], ":") // after the prefix
 			name, _, _ = strings.Cut(name, ":")
 		}
-		if !slices.Contains([]string{"hello", "client", "select", "ping", "subscribe", "requests"}, name) {
+		if !slices.Contains([]string{"hello", "client", "select", "ping", "time", "xread", "requests"}, name) {
 			names = append(names, name)
 		}
 	}

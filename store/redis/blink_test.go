@@ -95,7 +95,7 @@ func blinks(t *testing.T, db *DB, proxy *storetest.Proxy) {
 			}}, now)
 			return err
 		}},
-		{"a kill", func() error { return db.PublishKill(ctx, []byte("stop")) }},
+		{"a kill", func() error { return db.PublishKill(ctx, "ana", []byte("stop")) }},
 		{"a question whether it is there", func() error { return db.Ping(ctx) }},
 	} {
 		idle(t, db)

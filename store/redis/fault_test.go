@@ -100,7 +100,7 @@ func TestCut(t *testing.T) {
 	_, eraseErr := db.EraseFleeting(ctx, "ana", nil)
 	for i, err := range []error{
 		claimErr, consumeErr, takeErr, eraseErr, db.RetainWindow(ctx, "c", "a", 1, now), db.ClearWindows(ctx, "c"),
-		db.PublishKill(ctx, nil), db.Ping(ctx),
+		db.PublishKill(ctx, "ana", nil), db.Ping(ctx),
 	} {
 		if !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("call %d while away: %v, want ErrUnavailable", i, err)
@@ -162,38 +162,58 @@ func TestSilenceHoldsTheFirst(t *testing.T) {
 	}
 }
 
-// TestKillBusComesBack: after a lost connection the bus hears again.
+// TestKillBusComesBack: what was given while a process could not hear it arrives when it can again, once.
 func TestKillBusComesBack(t *testing.T) {
 	t.Parallel()
-	shared := prefix(t)
-	db, proxy := proxied(t, shared)
-	other := open(t, shared)
-	ctx, stop := context.WithCancel(t.Context())
-	listening, ended, heard := make(chan struct{}), make(chan error, 1), make(chan string, 1000)
-	go func() {
-		ended <- db.SubscribeKills(ctx, func() { close(listening) }, func(order []byte) { heard <- string(order) })
-	}()
-	<-listening
-	proxy.Cut()
-	proxy.Restore(t)
-	for deadline := time.Now().Add(20 * time.Second); len(heard) == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing was heard after the connection was lost")
-		}
-		if err := other.PublishKill(t.Context(), []byte("stop")); err != nil {
-			t.Fatal(err)
-		}
-		select { // not as fast as the server can
-		case order := <-heard:
-			heard <- order
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	if order := <-heard; order != "stop" {
-		t.Errorf("heard %q", order)
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	for name, fault := range map[string]struct{ begin, end func(*storetest.Proxy) }{
+		"gone":   {(*storetest.Proxy).Cut, func(p *storetest.Proxy) { p.Restore(t) }},
+		"silent": {(*storetest.Proxy).Silence, (*storetest.Proxy).Speak},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shared := prefix(t)
+			db, proxy := proxied(t, shared)
+			other := open(t, shared)
+			ctx, stop := context.WithCancel(t.Context())
+			states, heard, ended := make(chan error, 99), make(chan string, 99), make(chan struct{})
+			go func() {
+				defer close(ended)
+				db.SubscribeKills(ctx, func(err error) { states <- err }, func(order []byte) { heard <- string(order) })
+			}()
+			publish := func(order string) {
+				t.Helper()
+				if err := other.PublishKill(t.Context(), "ana", []byte(order)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := <-states; err != nil {
+				t.Fatal(err)
+			}
+			publish("first")
+			if order := <-heard; order != "first" {
+				t.Errorf("heard %q", order)
+			}
+			fault.begin(proxy)
+			if err := <-states; err == nil {
+				t.Error("the loss is told as hearing")
+			}
+			publish("second")
+			publish("third")
+			fault.end(proxy)
+			if err := <-states; err != nil {
+				t.Errorf("the return is told as %v", err)
+			}
+			publish("fourth")
+			for _, want := range []string{"second", "third", "fourth"} {
+				if order := <-heard; order != want {
+					t.Errorf("heard %q, want %q", order, want)
+				}
+			}
+			stop()
+			<-ended
+			if len(heard) > 0 || len(states) > 0 {
+				t.Errorf("then %d orders and %d states", len(heard), len(states))
+			}
+		})
 	}
 }

@@ -17,6 +17,8 @@ type kind struct {
 	member bool
 	// channel is true when keys of the kind begin with a channel; erasing a member deletes those of the member's DM channels.
 	channel bool
+	// orders is true when what is in the key names a member; erasing the member removes that from it.
+	orders bool
 	// erased is what people call it.
 	erased store.Kind
 }
@@ -28,10 +30,10 @@ var (
 	countedKey  = kind{name: "counted:", holds: "what was open in a turn that has counted its channel's windows down", channel: true, erased: store.KindWindows}
 	rateKey     = kind{name: "rate:", holds: "the times of the events that a rate counted", member: true, erased: store.KindRates}
 	requestsKey = kind{name: "requests", holds: "when the next request to Discord is due, of all processes"}
-	killsKey    = kind{name: "kills", holds: "nothing: the channel that carries orders to stop"}
+	killsKey    = kind{name: "kills", holds: "the orders to stop of the last minute, a stream", orders: true}
 )
 
-// table is every key and channel that this package uses. A test finds all keys that the suite leaves in it, each with a
+// table is every key that this package uses. A test finds all keys that the suite leaves in it, each with a
 // time to live, and every member's id only in kinds that say so.
 var table = []kind{claimKey, windowsKey, countedKey, rateKey, requestsKey, killsKey}
 

@@ -2,9 +2,15 @@ package redis
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/parleybot/parley/store"
 )
 
 // TestKillBus: an order reaches every other process and not the one that gave it, and the end of the context ends the
@@ -14,12 +20,15 @@ func TestKillBus(t *testing.T) {
 	shared := prefix(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	ended := make(chan error, 2)
+	ended := make(chan struct{}, 2)
 	listen := func() (*DB, chan string) {
 		db := open(t, shared)
 		listening, heard := make(chan struct{}), make(chan string, 16)
 		go func() {
-			ended <- db.SubscribeKills(ctx, func() { close(listening) }, func(order []byte) { heard <- string(order) })
+			db.SubscribeKills(ctx, func(error) { close(listening) }, func(order []byte) {
+				heard <- string(order)
+			})
+			ended <- struct{}{}
 		}()
 		<-listening
 		return db, heard
@@ -27,23 +36,100 @@ func TestKillBus(t *testing.T) {
 	one, heardByOne := listen()
 	two, heardByTwo := listen()
 	for _, order := range []string{"a b", "c", ""} {
-		if err := one.PublishKill(t.Context(), []byte(order)); err != nil {
+		if err := one.PublishKill(t.Context(), "ana", []byte(order)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if diff := cmp.Diff([]string{"a b", "c", ""}, []string{<-heardByTwo, <-heardByTwo, <-heardByTwo}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := two.PublishKill(t.Context(), []byte("back")); err != nil {
+	if err := two.PublishKill(t.Context(), "eric", []byte("back")); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-heardByOne; got != "back" {
 		t.Errorf("one heard %q, want only what it did not say itself", got)
 	}
 	stop()
-	for range 2 {
-		if err := <-ended; err != nil {
-			t.Error(err)
+	<-ended
+	<-ended
+	select {
+	case late := <-heardByTwo:
+		t.Errorf("two heard %q, too", late)
+	default:
+	}
+}
+
+// TestOldOrders: who begins to listen hears nothing of before; who was away hears what is not too old, and nothing of a member
+// who had everything erased.
+func TestOldOrders(t *testing.T) {
+	t.Parallel()
+	shared := prefix(t)
+	db, other := open(t, shared), open(t, shared)
+	publish := func(member, order string) {
+		t.Helper()
+		if err := other.PublishKill(t.Context(), member, []byte(order)); err != nil {
+			t.Fatal(err)
 		}
 	}
+	var heard []string
+	e := &ear{
+		client: db.client, key: db.keys.of(killsKey), id: db.id, receive: func(order []byte) { heard = append(heard, string(order)) },
+	}
+	hear := func(want ...string) {
+		t.Helper()
+		if heard = nil; len(want) == 0 {
+			publish("eric", "end") // else the server waits for an order
+			want = []string{"end"}
+		}
+		if err := e.hear(t.Context(), func() {}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, heard); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	// begins listens while orders are given, until the first is heard.
+	begins := func() {
+		t.Helper()
+		heard = nil
+		done := make(chan error, 1)
+		go func() { done <- e.hear(t.Context(), func() {}) }()
+		for len(done) == 0 {
+			publish("eric", "now")
+		}
+		if err := <-done; err != nil || len(heard) == 0 || heard[0] != "now" {
+			t.Errorf("heard %q first: %v", heard, err)
+		}
+		if err := db.client.Del(t.Context(), e.key).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish("ana", "before")
+	for then := time.Now().UnixMilli(); db.client.Time(t.Context()).Val().UnixMilli() <= then+1; { // it is on this machine
+		continue
+	}
+	begins()
+	publish("ana", "ana's")
+	publish("eric", "eric's")
+	if _, err := db.EraseFleeting(t.Context(), "ana", nil); err != nil {
+		t.Fatal(err)
+	}
+	hear("eric's")
+
+	// One that is older than a minute by the server's clock: it was written with an id of then, into a stream that begins there.
+	now, err := db.client.Time(t.Context()).Result()
+	if err := errors.Join(err, db.client.Del(t.Context(), e.key).Err()); err != nil {
+		t.Fatal(err)
+	}
+	old := now.Add(-store.KillsKept - time.Second).UnixMilli()
+	if err := db.client.XAdd(t.Context(), &redis.XAddArgs{
+		Stream: e.key, ID: fmt.Sprintf("%d-1", old), Values: []string{"from", "x", "member", "eric", "order", "old"},
+	}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	e.last = fmt.Sprintf("%d-0", old)
+	hear()
+
+	e.last = fmt.Sprintf("%d-7", now.Add(time.Hour).UnixMilli()) // the server's clock was set back since
+	begins()
 }

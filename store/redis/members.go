@@ -29,7 +29,7 @@ func (db *DB) EraseFleeting(ctx context.Context, memberID string, channelIDs []s
 			erased.Add(kind.erased, n)
 		}
 	}
-	return erased, nil
+	return erased, db.fail(ctx, doing, forgetOrders.Run(ctx, db.client, []string{db.keys.of(killsKey)}, store.Clean(memberID)).Err())
 }
 
 func (db *DB) deleteMatching(ctx context.Context, pattern string) (int, error) {
