@@ -311,7 +311,7 @@ func (m *Manager) Totals() Totals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := Totals{
-		ActiveChannels: len(m.workers), Waiting: m.waiting, Abandoned: m.Loop.Abandoned(), Statuses: map[store.TurnStatus]int{},
+		ActiveChannels: len(m.workers), Waiting: m.waiting, Abandoned: m.Loop.Abandoned(), Writing: m.writers.members(), Statuses: map[store.TurnStatus]int{},
 		Verdicts: maps.Clone(m.verdicts),
 	}
 	for s, n := range m.counts {

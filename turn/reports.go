@@ -79,7 +79,9 @@ type Totals struct {
 	RunningTurns   int
 	Waiting        int
 	Abandoned      int
-	Statuses       map[store.TurnStatus]int
+	// Writing is how many members something is being written of, such as the record of a turn that has ended.
+	Writing  int
+	Statuses map[store.TurnStatus]int
 	// Verdicts counts what was decided about messages: a disposition and a reason, as in "refuse:queue_full".
 	Verdicts map[string]int
 }

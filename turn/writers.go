@@ -44,6 +44,13 @@ func (w *writers) begin(memberID string) (end func()) {
 	})
 }
 
+// members is how many members have writers.
+func (w *writers) members() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.of)
+}
+
 // wait returns when all who write by now have ended; who begins later is not waited for.
 func (w *writers) wait(ctx context.Context, memberID string) error {
 	w.mu.Lock()

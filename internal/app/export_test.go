@@ -23,10 +23,11 @@ func Kill(ctx context.Context, a *App, req turn.KillRequest) turn.KillReport {
 // Manager is the turns of a bot.
 func Manager(a *App) *turn.Manager { return a.manager }
 
-// Idle returns when no turn runs in the process.
+// Idle returns when no turn runs in the process, and all are recorded.
 func Idle(t *testing.T, a *App) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); a.manager.Totals().ActiveChannels > 0; runtime.Gosched() {
+	busy := func() bool { totals := a.manager.Totals(); return totals.ActiveChannels+totals.Writing > 0 }
+	for deadline := time.Now().Add(40 * time.Second); busy(); runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatal("a turn does not end")
 		}
