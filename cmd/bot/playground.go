@@ -40,30 +40,27 @@ func runPlayground(ctx context.Context, p process, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	kept, release, err := playgroundData(*data)
+	kept, err := playgroundData(*data, cfg.Store)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, release()) }()
-	cfg.Store.DataDir = kept
+	defer func() { err = errors.Join(err, kept.release()) }()
+	cfg.Store.DataDir = kept.dir
 	choices := chooseModels(ctx, cfg, base)
 	open := playground.Config{Addr: *addr, Models: choices.models, Boot: boot(p, cfg, choices)}
-	open.Data = "what it remembers is gone when you end it"
-	if *data != "" {
-		open.Data = "what it remembers stays in " + kept
-	}
+	open.Data = kept.page
 	world, err := playground.Open(open)
 	if err != nil {
 		return err
 	}
-	return world.Run(ctx, func() { announce(p.stdout, world, *data, choices) })
+	return world.Run(ctx, func() { announce(p.stdout, world, kept, choices) })
 }
 
 // playgroundFlags says in an error which flags there are.
 const playgroundFlags = "the flags are -addr HOST:PORT, -data DIR and -ollama URL|off"
 
 // announce prints the page's address on a line of its own, and at most two lines beside it.
-func announce(w io.Writer, world *playground.Playground, data string, c choices) {
+func announce(w io.Writer, world *playground.Playground, kept memory, c choices) {
 	lines := []string{"Parley's playground: " + world.URL()}
 	if taken := world.Taken(); taken != "" {
 		lines = append(lines, taken+" is taken, so this is the next free port.")
@@ -77,10 +74,7 @@ func announce(w io.Writer, world *playground.Playground, data string, c choices)
 	case offline:
 		model = "The model is the offline rehearsal one (set MODEL for another)"
 	}
-	if data == "" {
-		model += "; nothing is kept (-data DIR keeps it)"
-	}
-	lines = append(lines, model+". Ctrl-C ends it.")
+	lines = append(lines, model+kept.line+". Ctrl-C ends it.")
 	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
@@ -109,16 +103,37 @@ func isSet(environ []string, name string) bool {
 	return set
 }
 
-// playgroundData is the folder of the store and what lets go of it.
-func playgroundData(dir string) (kept string, release func() error, err error) {
-	if dir != "" {
-		return dir, func() error { return nil }, nil
+// memory is where a playground keeps what it remembers.
+type memory struct {
+	// dir is the folder of the embedded store.
+	dir string
+	// page and line say it, on the page and where the playground is announced.
+	page, line string
+	// release lets go of it.
+	release func() error
+}
+
+// playgroundData keeps it in a folder that is named, in the servers that the environment names, or for as long as the
+// playground runs.
+func playgroundData(dir string, at config.Store) (memory, error) {
+	kept := memory{dir: dir, release: func() error { return nil }}
+	switch {
+	case at.Servers() && dir != "":
+		return kept, fmt.Errorf("%w: -data names a folder, but DATABASE_URL is set and a server keeps the data; leave one of them out", errUsage)
+	case at.Servers():
+		kept.page = "what it remembers stays in the database of DATABASE_URL"
+		kept.line = "; " + kept.page
+	case dir != "":
+		kept.page = "what it remembers stays in " + dir
+	default:
+		var err error
+		if kept.dir, err = os.MkdirTemp("", "parley-playground-"); err != nil {
+			return kept, fmt.Errorf("making a folder for the store: %w", err)
+		}
+		kept.page, kept.line = "what it remembers is gone when you end it", "; nothing is kept (-data DIR keeps it)"
+		kept.release = func() error { return os.RemoveAll(kept.dir) }
 	}
-	kept, err = os.MkdirTemp("", "parley-playground-")
-	if err != nil {
-		return "", nil, fmt.Errorf("making a folder for the store: %w", err)
-	}
-	return kept, func() error { return os.RemoveAll(kept) }, nil
+	return kept, nil
 }
 
 // boot makes the real bot for the simulated Discord, with the chosen model.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parleybot/parley/internal/config"
 )
 
 // The playground with the real bot, as its page uses it: an answer, a private answer to a command, a form, an end. Tests
@@ -95,6 +98,39 @@ func TestPlaygroundRefusesBadFlags(t *testing.T) {
 		if code == exitOK || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, %q, %q", args, code, text, &stdout)
 		}
+	}
+}
+
+// Where the data goes is told as it is: with servers in the environment it stays there.
+func TestPlaygroundData(t *testing.T) {
+	t.Parallel()
+	servers := config.Store{DatabaseURL: config.NewSecret("postgres://h/d"), RedisURL: config.NewSecret("redis://h")}
+	dir := t.TempDir()
+	for _, test := range []struct {
+		dir        string
+		at         config.Store
+		page, line string
+	}{
+		{"", servers, "stays in the database of DATABASE_URL", "stays in the database of DATABASE_URL"},
+		{dir, config.Store{}, "stays in " + dir, ""},
+		{"", config.Store{}, "is gone when you end it", "-data DIR keeps it"},
+	} {
+		kept, err := playgroundData(test.dir, test.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(kept.page, test.page) || !strings.Contains(kept.line, test.line) || (kept.dir == "") != test.at.Servers() {
+			t.Errorf("%+v", kept)
+		}
+		if err := kept.release(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(dir); err != nil {
+			t.Error("a folder of the user's is gone: ", err)
+		}
+	}
+	if _, err := playgroundData(dir, servers); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), "leave one of them out") {
+		t.Errorf("both: %v", err)
 	}
 }
 
