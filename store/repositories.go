@@ -18,6 +18,8 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrTaken: what waited is another process's by now, or gone; nothing was written.
 	ErrTaken = errors.New("taken by another process")
+	// ErrBusy: others were writing what this had to wait for, as long as the caller's time lasted.
+	ErrBusy = errors.New("others are still writing")
 	// ErrErased: it is about a member who had everything erased since it came about; nothing was written.
 	ErrErased = errors.New("the member had this erased")
 	// ErrCorrupt: a stored document cannot be read. It is never overwritten.

@@ -139,7 +139,9 @@ func TestEraseIsBounded(t *testing.T) {
 		w := newWorld(t).start()
 		defer w.stop()
 		w.say("ana", "c", "@bot hello")
-		for method, want := range map[string]string{"EraseMember": "still being written", "EraseFleeting": "counters of the last minutes"} {
+		for method, want := range map[string]string{
+			"EraseMember": "can't be reached", "fence": "still being written", "EraseFleeting": "counters of the last minutes",
+		} {
 			w.store.set(func(s *memory) { s.slow = map[string]time.Duration{method: 10 * time.Minute} })
 			begun := time.Now()
 			_, err := w.m.Erase(context.Background(), w.at("ana", guildID, "c"))

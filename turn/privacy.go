@@ -73,7 +73,7 @@ func (m *Manager) Erase(ctx context.Context, p Place) (store.Erased, error) {
 	}
 	erased, private, err := m.Store.EraseMember(bounded, e)
 	if err != nil {
-		return nil, notErased(bounded, err)
+		return nil, notErased(err)
 	}
 	m.dialogues.forgetMember(id, everything)
 	m.settings.forget(store.SettingMember, id)
@@ -133,13 +133,13 @@ func stillEnding(ctx context.Context) error {
 }
 
 // notErased says why the store did not erase: it is away, or something that writes to it, a process or a person, did not end
-// while ctx lasted.
-func notErased(ctx context.Context, err error) error {
+// in time.
+func notErased(err error) error {
 	r := &Refusal{
 		Kind: RefusedUnavailable, Problem: "What I keep can't be reached right now, so it is not erased yet.",
 		Remedy: "Please try again in a minute.", Err: err,
 	}
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if errors.Is(err, store.ErrBusy) {
 		r.Kind, r.Problem = RefusedBusy, "Something is still being written and did not end in time, so not all that I keep about you is erased yet."
 		r.Remedy = "Please try again in a minute: that removes the rest."
 	}

@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -117,6 +118,9 @@ func (s *memory) MemoryByID(ctx context.Context, q store.MemoryQuery, id int64) 
 func (s *memory) EraseMember(ctx context.Context, e store.Erasure) (store.Erased, []string, error) {
 	if err := s.dragged(ctx, "EraseMember"); err != nil {
 		return nil, nil, err
+	}
+	if err := s.dragged(ctx, "fence"); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", store.ErrBusy, err)
 	}
 	unlock, err := s.use(ctx)
 	if err != nil {

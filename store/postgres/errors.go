@@ -49,7 +49,7 @@ func (db *DB) fail(ctx context.Context, doing string, err error) error {
 // sentinel says whether err already is in the words of package store.
 func sentinel(err error) bool {
 	for _, known := range []error{
-		store.ErrNotFound, store.ErrExists, store.ErrLimit, store.ErrTaken, store.ErrErased, store.ErrInvalid, store.ErrCorrupt,
+		store.ErrNotFound, store.ErrExists, store.ErrLimit, store.ErrTaken, store.ErrBusy, store.ErrErased, store.ErrInvalid, store.ErrCorrupt,
 		store.ErrUnavailable,
 	} {
 		if errors.Is(err, known) {

@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -125,6 +127,31 @@ func TestEraseWaitsForOlderWriters(t *testing.T) {
 	}
 	if left := holding(t, db, "ana"); !slices.Equal(left, []string{"settings.member_id"}) {
 		t.Errorf("the member is still in %v", left)
+	}
+}
+
+// TestEraseOfABusyStore: somebody holds a transaction open that writes, for longer than the erasure may take. It says so, and
+// asked again it is done.
+func TestEraseOfABusyStore(t *testing.T) {
+	t.Parallel()
+	db := open(t, database(t))
+	erasure := store.Erasure{MemberID: "ana", Before: "9000000000000000000"}
+	err := db.transact(t.Context(), pgx.TxOptions{}, func(_ *queries.Queries, tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), `INSERT INTO settings (guild_id, channel_id, member_id, name, value) VALUES ('', '', 'ana', 'x', 'y')`); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, _, err := db.EraseMember(ctx, erasure); !errors.Is(err, store.ErrBusy) {
+			t.Errorf("while another writes: %v, want ErrBusy", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if erased, _, err := db.EraseMember(t.Context(), erasure); err != nil || erased[store.KindSettings] != 1 {
+		t.Errorf("erased %v, %v", erased, err)
 	}
 }
 

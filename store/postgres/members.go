@@ -87,7 +87,7 @@ func (db *DB) fence(ctx context.Context, e store.Erasure) error {
 		case <-again.C:
 		case <-ctx.Done():
 			again.Stop()
-			return context.Cause(ctx)
+			return fmt.Errorf("%w: %w", store.ErrBusy, context.Cause(ctx))
 		}
 		var now []string
 		now, err = db.writers(ctx)
