@@ -68,10 +68,12 @@ type Members interface {
 	// they talked have in mind, their turns with journal and transcripts, their approval cards, what waits for them, the
 	// settings of their private chats, and their own settings except those to keep. What they cost and what they decided or
 	// had done to them stays in ledger and audit log, without their name, their private chat and the detail. It returns what
-	// was removed and the member's private chats, in which nobody else has a part. What comes too
-	// late, from this process or another, is left out as Before says: a turn, what was remembered or noted in it, its cards, a
-	// waiting message (ErrErased, FinishTurn nil), and the name of who paid, acted or decided. The age of a turn is that of its
-	// trigger, and all that comes of an erased turn is too late. ErrInvalid without a member.
+	// was removed and the member's private chats, in which nobody else has a part. ErrInvalid without a member; ErrBusy when
+	// others went on writing until ctx ended: nothing was removed then, but what comes too late is left out already.
+	//
+	// What comes too late, from this process or another, is left out as Before says: a turn, what was remembered or noted in
+	// it, its cards, a waiting message (ErrErased, FinishTurn nil), and the name of who paid, acted or decided. What stems from
+	// a message is as old as that; what names none is as old as its time, and too late also when its turn was erased.
 	EraseMember(ctx context.Context, e Erasure) (Erased, []string, error)
 	// ExportMember returns everything that EraseMember would remove or part from the member's name.
 	ExportMember(ctx context.Context, memberID string) (Export, error)
@@ -79,7 +81,8 @@ type Members interface {
 
 // FleetingMembers is Members for what is fleeting.
 type FleetingMembers interface {
-	// EraseFleeting removes what counts the events of the member and of their private chats, and the windows of those chats.
+	// EraseFleeting removes what counts the events of the member and of their private chats, the windows of those chats, and
+	// the member's orders to stop.
 	EraseFleeting(ctx context.Context, memberID string, channelIDs []string) (Erased, error)
 }
 
