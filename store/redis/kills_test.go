@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -12,52 +11,6 @@ import (
 
 	"github.com/parleybot/parley/store"
 )
-
-// TestKillBus: an order reaches every other process and not the one that gave it, and the end of the context ends the
-// listening.
-func TestKillBus(t *testing.T) {
-	t.Parallel()
-	shared := prefix(t)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan struct{}, 2)
-	listen := func() (*DB, chan string) {
-		db := open(t, shared)
-		listening, heard := make(chan struct{}), make(chan string, 16)
-		go func() {
-			db.SubscribeKills(ctx, func(error) { close(listening) }, func(order []byte) {
-				heard <- string(order)
-			})
-			ended <- struct{}{}
-		}()
-		<-listening
-		return db, heard
-	}
-	one, heardByOne := listen()
-	two, heardByTwo := listen()
-	for _, order := range []string{"a b", "c", ""} {
-		if err := one.PublishKill(t.Context(), "ana", []byte(order)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff([]string{"a b", "c", ""}, []string{<-heardByTwo, <-heardByTwo, <-heardByTwo}); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if err := two.PublishKill(t.Context(), "eric", []byte("back")); err != nil {
-		t.Fatal(err)
-	}
-	if got := <-heardByOne; got != "back" {
-		t.Errorf("one heard %q, want only what it did not say itself", got)
-	}
-	stop()
-	<-ended
-	<-ended
-	select {
-	case late := <-heardByTwo:
-		t.Errorf("two heard %q, too", late)
-	default:
-	}
-}
 
 // TestOldOrders: who begins to listen hears nothing of before; who was away hears what is not too old, and nothing of a member
 // who had everything erased.

@@ -19,13 +19,14 @@ func TestConformance(t *testing.T) {
 
 // keeps says what this engine implements.
 func keeps(db *DB) storetest.Engine {
-	return storetest.Engine{Claims: db, Windows: db, Budget: db, Fleeting: db}
+	return storetest.Engine{Claims: db, Windows: db, Budget: db, Kills: db, Fleeting: db}
 }
 
 func engine(t *testing.T, prefix string) storetest.Engine {
 	t.Helper()
 	db := open(t, prefix)
 	e := keeps(db)
+	e.Beside = func(t *testing.T) storetest.Engine { t.Helper(); return engine(t, prefix) }
 	e.Reopen = func(t *testing.T) storetest.Engine {
 		t.Helper()
 		if err := db.Close(); err != nil {

@@ -23,6 +23,7 @@ type Engine struct {
 	Claims   store.Claims
 	Windows  store.Windows
 	Budget   store.Budget
+	Kills    store.KillBus
 	Members  store.Members
 	Fleeting store.FleetingMembers
 
@@ -33,6 +34,8 @@ type Engine struct {
 	Pruner     store.Pruner
 	// Reopen closes the engine and opens it again over the same data, as a restart does; the receiver is not used any more.
 	Reopen func(t *testing.T) Engine
+	// Beside is another process over the same data; engines with a kill bus have it.
+	Beside func(t *testing.T) Engine
 	// Settle lets the server look at how much there is, as it does by itself after a while: it plans otherwise then. Nil for
 	// engines that don't.
 	Settle func(b *testing.B)
@@ -73,6 +76,7 @@ func Run(t *testing.T, keeps Engine, open func(t *testing.T) Engine) {
 	part("Windows", func(e Engine) bool { return e.Windows != nil }, windows)
 	part("Rates", func(e Engine) bool { return e.Claims != nil }, rates)
 	part("Budget", func(e Engine) bool { return e.Budget != nil }, budget)
+	part("Kill bus", func(e Engine) bool { return e.Kills != nil }, killBus)
 	part("Short-term memory", func(e Engine) bool { return e.ShortTerms != nil }, shortTerms)
 	part("Ledger", func(e Engine) bool { return e.Ledger != nil }, ledger)
 	part("Audit", func(e Engine) bool { return e.Audit != nil }, audit)
